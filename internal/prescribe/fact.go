@@ -338,8 +338,8 @@ var (
 	})
 	retold   = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "maker")
 	merges   = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
-	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Count != "" }, "count")
-	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { return p.dest() != nil && p.dest().Exact })
+	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { count, _ := p.filled(); return count != "" }, "count")
+	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { _, exact := p.filled(); return exact })
 	buffered = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
 	prepends = test("put in front in a loop", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && len(p.Expr.Loops) > 0 && p.Line.Prepends(p.Expr)

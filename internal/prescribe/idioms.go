@@ -1,12 +1,14 @@
 package prescribe
 
 import (
+	"fmt"
 	"go/token"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
@@ -77,6 +79,33 @@ func (c *candidate) boxedKey(p *allocated) string {
 	return idiom.BoxedKey(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(at token.Pos) bool {
 		return c.source.LineOf(at) == site.Line
 	})
+}
+
+// filled is the count of the elements that a loop appends to the part's slice or puts into its map, and whether each
+// turn adds so many; empty where no count is in sight.
+func (p *allocated) filled() (count string, exact bool) {
+	d := p.dest()
+	if d == nil {
+		return "", false
+	}
+	if d.Count == "" || p.above != nil || p.Kind != finding.KindGrowth || p.Expr == nil || p.Expr.Kind != source.Append {
+		return d.Count, d.Exact
+	}
+	a, ok := p.place().Added(d.Name, d.CountAt)
+	switch {
+	case !ok:
+		return "", false
+	case a.Each == 0:
+		return d.Count, d.Exact
+	}
+	count = d.Count
+	if a.Each > 1 {
+		count = fmt.Sprintf("%d*%s", a.Each, count)
+	}
+	if a.Once > 0 {
+		count = fmt.Sprintf("%s+%d", count, a.Once)
+	}
+	return count, a.Exact
 }
 
 // times is how often the work of an idiom is done where once would do.

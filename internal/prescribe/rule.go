@@ -109,7 +109,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	},
 	"var":   func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
 	"made":  func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
-	"count": func(_ *candidate, p *allocated) string { return p.dest().Count },
+	"count": func(_ *candidate, p *allocated) string { count, _ := p.filled(); return count },
 	"maker": func(c *candidate, p *allocated) string { // that the frame in which it dies calls
 		if own := c.heaviestWay(p); p.Life.Frame > 0 && p.Life.Frame <= len(own) {
 			return life.ShortName(own[p.Life.Frame-1].Function)

@@ -1,6 +1,7 @@
 package idiom
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"strings"
@@ -129,6 +130,42 @@ func loose(b []byte) (string, int) {
 	set["a"] = 1
 	id, _ := m["id"].(string)
 	return id, len(all)
+}
+
+func appends(list []int, more [][]int) (a, b, c, d, e []int) {
+	var f []int
+	a = append(a, 1)
+	for _, x := range list {
+		a = append(a, x) // 2 +2 exact
+		a = append(a, -x)
+	}
+	a = append(a, 2)
+	for _, x := range list {
+		if x > 0 {
+			b = append(b, x) // 1 +0 exact
+		} else {
+			b = append(b, -x)
+		}
+		switch x {
+		case 1:
+			c = append(c, x, x) // 2 +0
+		case 2:
+			c = append(c, x)
+		}
+	}
+	for i, x := range list {
+		d = append(d, x) // unseen
+		d = append(d, more[i]...)
+		if x < 0 {
+			continue
+		}
+		e = append(e, x) // 1 +0
+	}
+	for _, x := range list {
+		f = append(f, x) // unseen
+	}
+	f = more[0]
+	return a, b, c, d, append(e, f...)
 }
 
 func reads(r io.Reader, w io.Writer, kept *[]byte) error {
@@ -359,6 +396,16 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		return choose(at(l, e).Loose() != "", at(l, e).Loose(), "-")
+	},
+	"appends": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Append {
+			return ""
+		}
+		a, ok := at(l, e).Added(e.Into.Name, e.Loops[0].First)
+		if !ok {
+			return "unseen"
+		}
+		return fmt.Sprintf("%d +%d", a.Each, a.Once) + choose(a.Exact, " exact", "")
 	},
 	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "io.ReadAll" {

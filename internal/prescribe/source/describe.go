@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -43,12 +42,8 @@ func (l *Line) describe(e *Expr) {
 	case Append:
 		c := e.node.(*ast.CallExpr)
 		e.Into = l.destOf(c.Args[0])
-		switch n := len(c.Args) - 1; {
-		case e.Into == nil || n == 1 && !c.Ellipsis.IsValid():
-		case c.Ellipsis.IsValid():
+		if e.Into != nil && c.Ellipsis.IsValid() {
 			e.Into.uncounted()
-		case e.Into.Count != "":
-			e.Into.Count = fmt.Sprintf("%d*%s", n, e.Into.Count)
 		}
 	case Call:
 		if c := e.node.(*ast.CallExpr); Appends(e.Call.Callee) && len(c.Args) > 0 {

@@ -132,12 +132,11 @@ func rows(n int, m [][]int) (all [][]int) {
 			all = nil
 		}
 	}
-	var flat, pairs []int
+	var flat []int
 	for _, r := range m {
 		flat = append(flat, r...) //spread
-		pairs = append(pairs, len(r), n) //pairs
 	}
-	all = append(all, flat, pairs)
+	all = append(all, flat)
 	for range n {
 		all = append(all, nil) //batch
 		if len(all) == 3 {
@@ -165,9 +164,6 @@ func TestExpressions(t *testing.T) {
 	}
 	if d := first(t, line("spread"), Append).Into; d.Exact || d.Count != "" {
 		t.Errorf("an append of all elements of slices goes into %+v", d)
-	}
-	if d := first(t, line("pairs"), Append).Into; !d.Exact || d.Count != "2*len(m)" {
-		t.Errorf("an append of two elements goes into %+v", d)
 	}
 	if d := first(t, line("batch"), Append).Into; d.Exact || d.Count != "" {
 		t.Errorf("an append to what the loop begins anew goes into %+v", d)
