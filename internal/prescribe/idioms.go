@@ -15,12 +15,9 @@ import (
 // Facts about ways of writing that allocate more than another.
 var (
 	copyGrows = test("appended to a copy without room", func(_ *candidate, p *allocated) bool {
-		if p.Kind != finding.KindGrowth || p.Expr == nil {
-			return false
-		}
-		grows, _ := p.place().CopyGrows()
-		return grows != nil
+		return p.Kind == finding.KindGrowth && p.Expr != nil && p.place().Grows()
 	})
+	cached        = test("kept by its input already", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Cached() })
 	replacedAgain = test("replacements one after the other", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && len(p.place().Replacements().Calls) > 1
 	}, "times")

@@ -125,7 +125,7 @@ var table = []rule{
 
 	// Work that is done again.
 	{name: "a call of constants", cure: "cache-compiled", needs: []fact{call("cache-compiled"), consts}, takes: betterCall, text: "instead of {callee}, {better}"},
-	{name: "compiled by input", cure: "cache-compiled", needs: []fact{call("cache-compiled"), compiled, hasArgs}, not: []fact{consts},
+	{name: "compiled by input", cure: "cache-compiled", needs: []fact{call("cache-compiled"), compiled, hasArgs}, not: []fact{consts, cached},
 		text: "keep what {callee} makes in a bounded map by its input, under a lock, if inputs come again"},
 	{name: "a call to make once", cure: "cache-compiled", needs: []fact{call("cache-compiled")}, not: []fact{consts, compiled, plainError}, takes: betterCall,
 		text: "instead of {callee}, {better}"},

@@ -174,6 +174,45 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	return outer, ast.Unparen(before).(*ast.CallExpr)
 }
 
+// Grows reports whether the expression is an append to a copy that has no room, or that copy.
+func (p Place) Grows() bool {
+	grows, _ := p.CopyGrows()
+	return grows != nil
+}
+
+// keepers are methods that put a value into a cache.
+var keepers = []string{"Store", "LoadOrStore", "Set", "SetDefault", "Add", "Put"}
+
+// Cached reports whether the function puts what the expression makes into a map or a cache.
+func (p Place) Cached() (found bool) {
+	fn := p.body()
+	if fn == nil || len(p.Path) == 0 {
+		return false
+	}
+	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	if !ok || len(a.Rhs) != 1 || ast.Unparen(a.Rhs[0]) != p.Expr {
+		return false
+	}
+	if _, element := a.Lhs[0].(*ast.IndexExpr); element {
+		return true
+	}
+	v := p.variable(a.Lhs[0])
+	if v == nil {
+		return false
+	}
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.CallExpr:
+			sel, ok := around.Fun.(*ast.SelectorExpr)
+			found = found || ok && slices.Contains(keepers, sel.Sel.Name) && slices.Contains(around.Args, ast.Expr(id))
+		case *ast.AssignStmt:
+			_, element := around.Lhs[0].(*ast.IndexExpr)
+			found = found || element && slices.Contains(around.Rhs, ast.Expr(id))
+		}
+	})
+	return found
+}
+
 // replaced is e as a replacement of all of one constant text by another; nil for another expression.
 func (p Place) replaced(e ast.Expr) *ast.CallExpr {
 	c := p.call(e, "strings.ReplaceAll", "strings.Replace")

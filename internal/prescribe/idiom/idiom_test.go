@@ -23,9 +23,11 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -166,6 +168,19 @@ func appends(list []int, more [][]int) (a, b, c, d, e []int) {
 	}
 	f = more[0]
 	return a, b, c, d, append(e, f...)
+}
+
+func compiles(s string, list map[string]*regexp.Regexp, kept *sync.Map) (*regexp.Regexp, error) {
+	a, err := regexp.Compile(s) // cached
+	if err != nil {
+		return nil, err
+	}
+	kept.Store(s, a)
+	b := regexp.MustCompile(s) // cached
+	list[s] = b
+	list["a"] = regexp.MustCompile(s) // cached
+	c := regexp.MustCompile(s)        // new
+	return c, nil
 }
 
 func reads(r io.Reader, w io.Writer, kept *[]byte) error {
@@ -328,11 +343,6 @@ func at(l *source.Line, e *source.Expr) Place {
 	return Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
 }
 
-func grows(p Place) bool {
-	outer, _ := p.CopyGrows()
-	return outer != nil
-}
-
 // choose is yes where a condition holds, and else no.
 func choose(condition bool, yes, no string) string {
 	if condition {
@@ -346,7 +356,7 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		if e.Kind != source.Append {
 			return ""
 		}
-		return choose(grows(at(l, e)), "grows", "fits")
+		return choose(at(l, e).Grows(), "grows", "fits")
 	},
 	"replace": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Call {
@@ -406,6 +416,12 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return "unseen"
 		}
 		return fmt.Sprintf("%d +%d", a.Each, a.Once) + choose(a.Exact, " exact", "")
+	},
+	"compiles": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if !strings.HasPrefix(e.Call.Callee, "regexp.") {
+			return ""
+		}
+		return choose(at(l, e).Cached(), "cached", "new")
 	},
 	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "io.ReadAll" {
