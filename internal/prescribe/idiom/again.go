@@ -200,8 +200,7 @@ func (p Place) isQuiet(c *ast.CallExpr) bool {
 func leads(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 	inner := fn
 	found := false
-	var visit func(n ast.Node) bool
-	visit = func(n ast.Node) bool {
+	visit := func(n ast.Node) bool {
 		if n == nil || first.Lparen < n.Pos() || n.End() <= first.Lparen {
 			return false
 		}
