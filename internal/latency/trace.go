@@ -28,9 +28,9 @@ type ReadOptions struct {
 	Progress    func(format string, args ...any)
 }
 
-// Read reads the trace in r: once, but where that fails, a second time for the collector's work of what can be
-// read. name is used in errors. With an error it returns what was read before, or nil. With SummaryOnly r need not
-// be an io.Seeker.
+// Read reads the trace in r once. Where that fails, it reads r again for the collector's work in the part before the
+// fault. Errors have the name. With an error, Read returns the results for the part before it, or nil. With SummaryOnly
+// r need not be an io.Seeker.
 func Read(ctx context.Context, name string, r io.Reader, o ReadOptions) (*Trace, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}

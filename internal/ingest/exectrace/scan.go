@@ -209,7 +209,7 @@ func (p *parsed) parse(workers []*worker, v version, only []window) error {
 	return p.broken()
 }
 
-// broken returns what is wrong with the first batch that is.
+// broken returns the error of the first batch that has one; nil if none has.
 func (p *parsed) broken() error {
 	for i := range p.batches {
 		if err := p.results[i].err; err != nil {

@@ -4,6 +4,7 @@ package holder
 import (
 	"fmt"
 	"go/types"
+	"iter"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -74,16 +75,9 @@ func spell(t *types.Tuple) string {
 // Sized reports whether a function sets a slice's field, by the place of its declaration, to one that it makes with a
 // length or capacity.
 func Sized(src *source.Program, field string) bool {
-	for fn := range src.Functions() {
-		for in := range flow.Instructions(fn) {
-			st, ok := in.(*ssa.Store)
-			if !ok {
-				continue
-			}
-			at, ok := st.Addr.(*ssa.FieldAddr)
-			if ok && hasRoom(st.Val) && src.PlaceOf(flow.Field(at).Pos()) == field {
-				return true
-			}
+	for _, value := range stores(src, field) {
+		if hasRoom(value) {
+			return true
 		}
 	}
 	return false
@@ -181,26 +175,37 @@ func nameOf(fn *ssa.Function) string {
 	return fn.Name()
 }
 
-// CutInFront reports whether a function sets a slice's field, by the place of its declaration, to what is left of it
-// without its first elements: a queue.
+// CutInFront reports whether a function cuts the first elements off a slice in a field, as a queue does. The field is given
+// by the place of its declaration.
 func CutInFront(src *source.Program, field string) bool {
-	for fn := range src.Functions() {
-		for in := range flow.Instructions(fn) {
-			st, ok := in.(*ssa.Store)
-			if !ok {
-				continue
-			}
-			at, ok := st.Addr.(*ssa.FieldAddr)
-			cut, isCut := st.Val.(*ssa.Slice)
-			if !ok || !isCut || cut.Low == nil || isZero(cut.Low) || cut.High != nil || src.PlaceOf(flow.Field(at).Pos()) != field {
-				continue
-			}
-			if load, ok := cut.X.(*ssa.UnOp); ok {
-				if from, ok := load.X.(*ssa.FieldAddr); ok && flow.Field(from) == flow.Field(at) {
-					return true
-				}
+	for at, value := range stores(src, field) {
+		cut, ok := value.(*ssa.Slice)
+		if !ok || cut.Low == nil || isZero(cut.Low) || cut.High != nil {
+			continue
+		}
+		if load, ok := cut.X.(*ssa.UnOp); ok {
+			if from, ok := load.X.(*ssa.FieldAddr); ok && flow.Field(from) == flow.Field(at) {
+				return true
 			}
 		}
 	}
 	return false
+}
+
+// stores yields the values that functions store in a field, by the place of its declaration, with the field's address.
+func stores(src *source.Program, field string) iter.Seq2[*ssa.FieldAddr, ssa.Value] {
+	return func(yield func(*ssa.FieldAddr, ssa.Value) bool) {
+		for fn := range src.Functions() {
+			for in := range flow.Instructions(fn) {
+				st, ok := in.(*ssa.Store)
+				if !ok {
+					continue
+				}
+				at, ok := st.Addr.(*ssa.FieldAddr)
+				if ok && src.PlaceOf(flow.Field(at).Pos()) == field && !yield(at, st.Val) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -15,8 +15,7 @@ var making = []string{
 	"net/url.(*URL).Query", "net/url.(*URL).String", "net/url.Values.Encode", "net/http.(*Request).Cookies", "net/http.(*Request).Cookie",
 	"net.IP.String", "net.(*IPNet).String", "net.(*TCPAddr).String", "net.(*UDPAddr).String", "net/netip.Addr.String", "net/netip.AddrPort.String", "net/netip.Prefix.String",
 	"time.Time.Format", "time.Time.String", "time.Duration.String", "math/big.(*Int).String", "math/big.(*Int).Bytes", "bytes.(*Buffer).String",
-	"regexp.(*Regexp).FindString", "regexp.(*Regexp).FindStringSubmatch", "regexp.(*Regexp).FindAllString", "regexp.(*Regexp).String",
-	"reflect.Type.String", "go/ast.(*Ident).String",
+	"regexp.(*Regexp).FindString", "regexp.(*Regexp).FindStringSubmatch", "regexp.(*Regexp).FindAllString",
 }
 
 // reading are methods that change nothing, beside those that make something.

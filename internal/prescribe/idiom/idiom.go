@@ -15,7 +15,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
-// Place is an expression with what is around it. It changes nothing.
+// Place is an expression, with the nodes around it and the types of its file. No method changes them.
 type Place struct {
 	Info *types.Info
 	Expr ast.Expr
@@ -295,7 +295,7 @@ func (p Place) independent(r Replacements) Replacements {
 		for _, earlier := range r.Calls[i+1:] {
 			old, put := text(later.Args[1]), text(earlier.Args[2])
 			if old == "" || strings.ContainsAny(put, old) || strings.ContainsAny(text(earlier.Args[1]), old) ||
-				put == "" && len(old) > 1 { // what was apart comes together
+				put == "" && len(old) > 1 { // the texts on both sides of the gap may form the later one
 				return Replacements{}
 			}
 		}
@@ -303,8 +303,8 @@ func (p Place) independent(r Replacements) Replacements {
 	return r
 }
 
-// OnlyErrorsAs reports whether a variable has its address taken by calls of errors.As alone, as their target, and no
-// function literal has it.
+// OnlyErrorsAs reports whether a variable of a type of error has its address taken by calls of errors.As alone, as their
+// target, and no function literal uses it.
 func (p Place) OnlyErrorsAs() bool {
 	id, ok := p.Expr.(*ast.Ident)
 	fn := p.body()
@@ -312,6 +312,9 @@ func (p Place) OnlyErrorsAs() bool {
 		return false
 	}
 	v := p.Info.Defs[id]
+	if v == nil || !types.Implements(v.Type(), types.Universe.Lookup("error").Type().Underlying().(*types.Interface)) {
+		return false
+	}
 	taken, asked := 0, 0
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {

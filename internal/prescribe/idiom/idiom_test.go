@@ -59,6 +59,10 @@ func replace(s, x string) (string, string, string) {
 }
 
 func targets(err error, keep func(**os.PathError)) string {
+	var wait interface{ Timeout() bool } // taken
+	if errors.As(err, &wait) {
+		return "timeout"
+	}
 	var a *os.PathError // asked
 	var b *os.LinkError // asked
 	var c *os.PathError // taken
@@ -182,6 +186,15 @@ func compiles(s string, list map[string]*regexp.Regexp, kept *sync.Map) (*regexp
 	c := regexp.MustCompile(s)        // new
 	return c, nil
 }
+
+// Its other method has keys that are no texts made for it.
+type generic[T any] struct {
+	m    map[string]T
+	last T
+}
+
+func (g *generic[T]) boxes(name string, n int) { g.m[name+strconv.Itoa(n)] = g.last } // -
+func (g *generic[T]) at(name string) T         { return g.m[name] }
 
 func reads(r io.Reader, w io.Writer, kept *[]byte) error {
 	a, err := io.ReadAll(r) // written
@@ -310,7 +323,7 @@ func (c *counts) add(name string, n int, ip net.IP) (keys []string) {
 }
 `
 
-// TestIdioms: what is known of the first expression of a kind, by the comment on its line.
+// TestIdioms holds the answers for the first expression of a kind against the comment on its line.
 func TestIdioms(t *testing.T) {
 	p, file := sourcetest.Load(t, program)
 	function := ""
@@ -422,6 +435,12 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		return choose(at(l, e).Cached(), "cached", "new")
+	},
+	"boxes": func(p *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Concat {
+			return ""
+		}
+		return choose(KeyText(p.Functions(), p.Function(p.FileOf(e.Place()), l.Number, "m.(*generic[...]).boxes"), e.Node()) != "", "key", "-")
 	},
 	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "io.ReadAll" {

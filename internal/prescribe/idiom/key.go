@@ -171,7 +171,7 @@ func keyed(v ssa.Value) (m ssa.Value, ok bool) {
 			default:
 				return false
 			}
-			if m != nil && place(m) != place(of) {
+			if m != nil && holderOf(m) != holderOf(of) {
 				return false
 			}
 			m = of
@@ -216,12 +216,12 @@ func isBuiltin(c *ssa.Call, names ...string) bool {
 	return ok && slices.Contains(names, b.Name())
 }
 
-// place is where a map is: the field or the variable of the package that it is read from, or the value itself.
-func place(m ssa.Value) any {
+// holderOf is where a map is: the field or the variable of the package that it is read from, or the value itself.
+func holderOf(m ssa.Value) any {
 	if load, ok := m.(*ssa.UnOp); ok && load.Op == token.MUL {
 		switch at := load.X.(type) {
 		case *ssa.FieldAddr:
-			return flow.Field(at)
+			return flow.Field(at).Origin()
 		case *ssa.Global:
 			return at
 		}
@@ -230,7 +230,7 @@ func place(m ssa.Value) any {
 }
 
 func mapName(m ssa.Value) string {
-	switch at := place(m).(type) {
+	switch at := holderOf(m).(type) {
 	case *types.Var:
 		return "`" + at.Name() + "`"
 	case *ssa.Global:
@@ -241,7 +241,7 @@ func mapName(m ssa.Value) string {
 
 // onlyKeys reports whether all keys of a map are of a kind, wherever it is used, and no code has one of them from it.
 func onlyKeys(all iter.Seq[*ssa.Function], m ssa.Value, kind func(ssa.Value) bool) bool {
-	switch at := place(m).(type) {
+	switch at := holderOf(m).(type) {
 	case *ssa.MakeMap:
 		return onlyKeyed(at, kind)
 	case *types.Var:
@@ -251,7 +251,7 @@ func onlyKeys(all iter.Seq[*ssa.Function], m ssa.Value, kind func(ssa.Value) boo
 				r, ok := in.(*ssa.Field)
 				return r, ok && fieldOf(r) == at
 			}
-			return f, flow.Field(f) == at
+			return f, flow.Field(f).Origin() == at
 		})
 	case *ssa.Global:
 		return !ast.IsExported(at.Name()) && everyUse(all, kind, func(in ssa.Instruction) (ssa.Value, bool) {
@@ -266,7 +266,7 @@ func fieldOf(f *ssa.Field) *types.Var {
 	if !ok {
 		return nil
 	}
-	return st.Field(f.Field)
+	return st.Field(f.Field).Origin()
 }
 
 // everyUse reports whether all code that was read uses a map by keys of a kind. The address of the map, or the map, is what
@@ -274,7 +274,7 @@ func fieldOf(f *ssa.Field) *types.Var {
 func everyUse(all iter.Seq[*ssa.Function], kind func(ssa.Value) bool, at func(ssa.Instruction) (ssa.Value, bool)) bool {
 	for fn := range all {
 		for in := range flow.Instructions(fn) {
-			if v, ok := at(in); ok && !uses(in, v, kind) {
+			if v, ok := at(in); ok && !usesMap(in, v, kind) {
 				return false
 			}
 		}
@@ -282,9 +282,9 @@ func everyUse(all iter.Seq[*ssa.Function], kind func(ssa.Value) bool, at func(ss
 	return true
 }
 
-// uses reports whether an instruction uses a map by keys of a kind. The map is in a variable of the package, in a field of
+// usesMap reports whether an instruction uses a map by keys of a kind. The map is in a variable of the package, in a field of
 // a struct value, or at an address that the instruction makes.
-func uses(in ssa.Instruction, v ssa.Value, kind func(ssa.Value) bool) bool {
+func usesMap(in ssa.Instruction, v ssa.Value, kind func(ssa.Value) bool) bool {
 	switch v := v.(type) {
 	case *ssa.Global:
 		return usesGlobal(in, v, kind)

@@ -50,9 +50,10 @@ func CopyWithRoom(on *code.Site) []code.Edit {
 	if grows == nil || grows != call || ast.Unparen(grows.Args[0]) == ast.Expr(made) {
 		return nil
 	}
-	src, old := made.Args[0], "slices.Clone"
+	src, empty := made.Args[0], false // empty: the copy of nothing is no nil
 	if s.Builtin(made, "append") != nil {
-		src, old = made.Args[1], "append"
+		_, empty = ast.Unparen(made.Args[0]).(*ast.CompositeLit)
+		src = made.Args[1]
 	}
 	t := s.Info().TypeOf(made)
 	typ := s.TypeText(t)
@@ -66,7 +67,7 @@ func CopyWithRoom(on *code.Site) []code.Edit {
 		if !s.Pure(more) {
 			return nil
 		}
-		if lit, ok := ast.Unparen(made.Args[0]).(*ast.CompositeLit); old != "append" || !ok || lit == nil {
+		if !empty {
 			e.Open = "an empty slice takes the place of nil where there are no elements"
 		}
 		size = fmt.Sprintf("len(%s)+len(%s)", s.Source(src), s.Source(more))
@@ -139,8 +140,7 @@ func AskAsType(on *code.Site) []code.Edit {
 		return nil
 	}
 	v := s.Local(id)
-	errorType, _ := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
-	if v == nil || !types.Implements(v.Type(), errorType) {
+	if v == nil {
 		return nil
 	}
 	fn, _ := code.Function(s.Cur)
