@@ -31,6 +31,11 @@ func test(name string, ask func(c *candidate, p *allocated) bool, gives ...strin
 	return fact{name, func(c *candidate, p *allocated) finding.Tri { return tri(ask(c, p)) }, gives}
 }
 
+// onLine makes a fact of a question about an expression and its line.
+func onLine(name string, ask func(*source.Line, *source.Expr) bool, gives ...string) fact {
+	return test(name, func(_ *candidate, p *allocated) bool { return p.Expr != nil && ask(p.Line, p.Expr) }, gives...)
+}
+
 func tri(ok bool) finding.Tri {
 	if ok {
 		return finding.Yes
@@ -121,8 +126,8 @@ var (
 	inLoop  = test("in a loop", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Loops) > 0 }, "loop")
 	nested  = test("recursive", func(c *candidate, _ *allocated) bool { return c.recursive() })
 	consts  = test("of constants", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Consts })
-	varying = test("of a size that varies", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Kind == source.Make && p.Expr.Elem > 0 && !p.Expr.Call.Consts
+	varying = onLine("of a size that varies", func(_ *source.Line, e *source.Expr) bool {
+		return e.Kind == source.Make && e.Elem > 0 && !e.Call.Consts
 	})
 	tabled = test("a table of constants", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Kind == source.Literal && p.Expr.Call.Consts && (p.Expr.Elem > 0 || strings.Contains(p.Expr.Type, "map["))
@@ -131,10 +136,8 @@ var (
 		return p.Expr != nil && p.Kind != finding.KindConversion && p.Line.Copied(p.Expr) != ""
 	}, "original")
 	onlyRead = fact{"only read", func(_ *candidate, p *allocated) finding.Tri { return p.Life.OnlyRead }, nil}
-	spliced  = test("the tail of what it is put into", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Line.Spliced(p.Expr) != ""
-	}, "spliced")
-	lone = test("with one argument", func(_ *candidate, p *allocated) bool {
+	spliced  = onLine("the tail of what it is put into", func(l *source.Line, e *source.Expr) bool { return l.Spliced(e) != "" }, "spliced")
+	lone     = test("with one argument", func(_ *candidate, p *allocated) bool {
 		return (p.Callee == "io.MultiReader" || p.Callee == "io.MultiWriter") && p.Expr != nil && len(p.Expr.Call.Args) == 1
 	}, "callee")
 	asText = test("compared as text", func(_ *candidate, p *allocated) bool {
@@ -152,23 +155,17 @@ var (
 	anys           = test("of arguments without methods", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Call.Anys })
 	returnedByCall = test("returned by the call", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Back })
 	// The compiler builds []byte(a + b) in one allocation.
-	insideBytes = test("converted to bytes at once", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Converted(p.Expr) })
-	appended    = test("added to by way of a string", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Appended(p.Expr) })
-	back        = test("converted back", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Back(p.Expr) })
-	aText       = test("a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Type == "string" })
-	promised    = test("without another form", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Given(p.Expr) })
-	toWriter    = test("written to a writer of strings", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Line.Writer(p.Expr) != ""
-	}, "writer")
-	reflecting = test("reflection", func(_ *candidate, p *allocated) bool {
+	insideBytes = onLine("converted to bytes at once", (*source.Line).Converted)
+	appended    = onLine("added to by way of a string", (*source.Line).Appended)
+	back        = onLine("converted back", (*source.Line).Back)
+	aText       = onLine("a text", func(_ *source.Line, e *source.Expr) bool { return e.Type == "string" })
+	promised    = onLine("without another form", (*source.Line).Given)
+	toWriter    = onLine("written to a writer of strings", func(l *source.Line, e *source.Expr) bool { return l.Writer(e) != "" }, "writer")
+	reflecting  = test("reflection", func(_ *candidate, p *allocated) bool {
 		return strings.HasPrefix(p.Callee, "reflect.") || p.Kind == finding.KindReflect && (p.Via == "" || strings.HasPrefix(p.Via, "reflect."))
 	})
-	toLocal = test("assigned to a variable", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && !p.Expr.Use.Field
-	}, "use")
-	toField = test("assigned to a field", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Use.Kind == source.UseAssigned && p.Expr.Use.Field
-	}, "use")
+	toLocal  = onLine("assigned to a variable", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && !e.Use.Field }, "use")
+	toField  = onLine("assigned to a field", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && e.Use.Field }, "use")
 	looked   = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" }, "looked")
 	fronted  = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
 	inARow   = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")
@@ -178,9 +175,7 @@ var (
 		d := p.dest()
 		return p.Expr != nil && p.Expr.Elem == 1 || d != nil && (d.Elem == "byte" || d.Elem == "uint8")
 	})
-	compiled = test("compiled of a text", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Compiles()
-	}, "callee")
+	compiled = onLine("compiled of a text", func(_ *source.Line, e *source.Expr) bool { return e.Compiles() }, "callee")
 	spelled  = test("a constant text", func(c *candidate, _ *allocated) bool { return c.Line != nil && c.Line.ConvertedConstant() != nil }, "constant")
 	wasteful = test("work that is not used", func(c *candidate, p *allocated) bool {
 		return c.Line != nil && p.Expr != nil && waste.Text(c.diagnosis, c.Line, p.Expr, c.Finding.Site.File) != ""
@@ -240,6 +235,8 @@ var (
 	sameEachTime = test("captures what stays the same", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Fixed })
 	carried      = test("kept for the next turn", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Carried })
 	inScratch    = test("in a field for scratch", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Scratch })
+	// refilled is a field that gets something new in each operation, or several times.
+	refilled = test("filled again", func(c *candidate, p *allocated) bool { return p.Life.Receiver || c.perOp(p) > 1.5 })
 	// writesOut is handed to the Write of an io.Writer of the standard library that has no WriteString.
 	writesOut = test("for a Write, which must not keep it", func(_ *candidate, p *allocated) bool {
 		return p.Expr != nil && p.Expr.Use.Kind == source.UseArgument && strings.HasSuffix(p.Expr.Use.Callee, ".Write") &&
@@ -309,7 +306,7 @@ var (
 	})
 	anew    = test("in a field of what each operation makes", func(c *candidate, p *allocated) bool { return c.makesOwner(p) })
 	growing = test("an append", func(_ *candidate, p *allocated) bool {
-		return p.Kind == finding.KindGrowth && (p.Via == "" && p.Callee == "" || source.Appends(p.Callee))
+		return p.Kind == finding.KindGrowth && (p.Via == "" && p.Callee == "" || flow.Appends(p.Callee))
 	})
 	handedIn = test("handed in by a caller", func(_ *candidate, p *allocated) bool { return p.above != nil }, "maker")
 	grown    = test("a variable that grows", func(_ *candidate, p *allocated) bool { return p.dest() != nil }, "var")
@@ -336,14 +333,12 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
 		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
 	})
-	retold   = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "maker")
-	merges   = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
-	counted  = test("a count in sight", func(_ *candidate, p *allocated) bool { count, _ := p.filled(); return count != "" }, "count")
-	exact    = test("one for each turn", func(_ *candidate, p *allocated) bool { _, exact := p.filled(); return exact })
-	buffered = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
-	prepends = test("put in front in a loop", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && len(p.Expr.Loops) > 0 && p.Line.Prepends(p.Expr)
-	}, "use")
+	retold    = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "maker")
+	merges    = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
+	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { count, _ := p.filled(); return count != "" }, "count")
+	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { _, exact := p.filled(); return exact })
+	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
+	prepends  = onLine("put in front in a loop", func(l *source.Line, e *source.Expr) bool { return len(e.Loops) > 0 && l.Prepends(e) }, "use")
 	toNil     = test("appended to nil by a call", func(_ *candidate, p *allocated) bool { return p.Via != "" && p.Line.AppendsToNil(p.Via) })
 	handedNil = test("begins as nil in a caller", func(_ *candidate, p *allocated) bool {
 		return p.above != nil && p.above.dest.Name == "nil"
@@ -363,10 +358,8 @@ var (
 		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
 	})
 	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
-	bodyless = test("handed to a function without a body", func(c *candidate, _ *allocated) bool {
-		_, ok := c.bodyless()
-		return ok
-	}, "bodyless")
+	bodyless = test("handed to a function without a body", func(c *candidate, _ *allocated) bool { _, ok := c.bodyless(); return ok }, "bodyless")
+	stored   = test("stored by the compiler's word", func(c *candidate, _ *allocated) bool { return fate.Of(c.Finding) == finding.FateStored })
 	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return fate.Kept(c.Finding) })
 	owned    = test("stored in a field", func(c *candidate, _ *allocated) bool { return fate.Holder(c.Finding) != "" }, "owner")
 )
@@ -394,10 +387,7 @@ var (
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
 	sizedElse = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
-	dropped   = test("set to nil", func(c *candidate, p *allocated) bool {
-		_, ok := c.reset(p)
-		return ok
-	}, "reset")
+	dropped   = test("set to nil", func(c *candidate, p *allocated) bool { _, ok := c.reset(p); return ok }, "reset")
 )
 
 // Facts of pools.
@@ -405,8 +395,11 @@ var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool {
 		return len(c.Finding.Stacks) > 0 && way.Below(c.Finding.Stacks[0], c.Finding.Site, way.PoolGet)
 	})
-	// givenAway is taken from the pool for callers that are not the module's: whether they put it back, only they show.
-	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool { return c.taken == finding.EndResult })
+	// givenAway is taken from the pool for callers that are not the module's, or put where another function finds it: whether
+	// they put it back, only they show.
+	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool {
+		return c.taken == finding.EndResult || c.taken == finding.EndStored
+	})
 	// A pool keeps a returned object for two collections, so returned objects live longer than one cycle. Where
 	// collections are frequent, a working pool's objects have short lifetimes too, but few are made.
 	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {

@@ -12,42 +12,40 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
+// written makes a fact of a question about how the part's expression is written.
+func written(name string, ask func(idiom.Place) bool, gives ...string) fact {
+	return test(name, func(_ *candidate, p *allocated) bool { return p.Expr != nil && ask(p.place()) }, gives...)
+}
+
+// worded makes a fact of a question whose answer is a text; "" is no.
+func worded(name string, ask func(idiom.Place) string, gives ...string) fact {
+	return written(name, func(p idiom.Place) bool { return ask(p) != "" }, gives...)
+}
+
 // Facts about ways of writing that allocate more than another.
 var (
 	copyGrows = test("appended to a copy without room", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindGrowth && p.Expr != nil && p.place().Grows()
 	})
-	cached        = test("kept by its input already", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Cached() })
-	replacedAgain = test("replacements one after the other", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && len(p.place().Replacements().Calls) > 1
-	}, "times")
-	onlyErrorsAs = test("the target of errors.As", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.place().OnlyErrorsAs()
-	})
-	againHere = test("made again", func(_ *candidate, p *allocated) bool {
-		if p.Expr == nil {
-			return false
-		}
-		calls, _ := p.place().Again()
-		return len(calls) > 1
-	})
-	cutAgain    = test("a part of a text put together again", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().CutAgain() != "" }, "text")
-	parsedAgain = test("taken apart again", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.place().ParsedAgain() != ""
-	}, "parser")
-	encodedAgain = test("encoded to be decoded", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().EncodedAgain() })
-	frontOfField = test("put in front of a field", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Line.Prepends(p.Expr) && p.Expr.Use.Field
-	}, "use")
-	otherPackage = test("asked in another form", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OtherPackage() != "" }, "asker")
-	writtenWhole = test("read to be written", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().WrittenOn() })
-	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
-	loose        = test("decoded into a map", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Loose() != "" }, "map")
-	fewRunes     = test("few runes of a text", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().FewRunes() })
-	swapped      = test("read in the next turn only", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().Swapped() != "" }, "next")
-	ownNumber    = test("takes the place of an argument", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.place().OwnNumber() != "" }, "number")
-	asKey        = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
-	queued       = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
+	cached        = written("kept by its input already", idiom.Place.Cached)
+	replacedAgain = written("replacements one after the other", func(p idiom.Place) bool { return len(p.Replacements().Calls) > 1 }, "times")
+	onlyErrorsAs  = written("the target of errors.As", idiom.Place.OnlyErrorsAs)
+	againHere     = written("made again", func(p idiom.Place) bool { calls, _ := p.Again(); return len(calls) > 1 })
+	cutAgain      = worded("a part of a text put together again", idiom.Place.CutAgain, "text")
+	parsedAgain   = worded("taken apart again", idiom.Place.ParsedAgain, "parser")
+	encodedAgain  = written("encoded to be decoded", idiom.Place.EncodedAgain)
+	chained       = written("contexts one around the other", func(p idiom.Place) bool { return p.Contexts() > 1 }, "times")
+	forFunctions  = worded("handed to function values", idiom.Place.ForFunctions, "optiontype")
+	frontOfField  = onLine("put in front of a field", func(l *source.Line, e *source.Expr) bool { return l.Prepends(e) && e.Use.Field }, "use")
+	otherPackage  = worded("asked in another form", idiom.Place.OtherPackage, "asker")
+	writtenWhole  = written("read to be written", idiom.Place.WrittenOn)
+	boxedKey      = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
+	loose         = worded("decoded into a map", idiom.Place.Loose, "map")
+	fewRunes      = written("few runes of a text", idiom.Place.FewRunes)
+	swapped       = worded("read in the next turn only", idiom.Place.Swapped, "next")
+	ownNumber     = worded("takes the place of an argument", idiom.Place.OwnNumber, "number")
+	asKey         = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
+	queued        = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
 	})
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {
@@ -107,7 +105,7 @@ func (p *allocated) filled() (count string, exact bool) {
 
 // times is how often the work of an idiom is done where once would do.
 func (p *allocated) times() int {
-	if n := len(p.place().Replacements().Calls); n > 1 {
+	if n := max(len(p.place().Replacements().Calls), p.place().Contexts()); n > 1 {
 		return n
 	}
 	_, here := p.place().Again()

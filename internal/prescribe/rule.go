@@ -50,6 +50,7 @@ const (
 	everything  takes = iota
 	reused            // everything but the memory that stays, to be used again
 	firstSizes        // the blocks that were outgrown
+	firstCopy         // the copy that is outgrown at once
 	oneByOne          // all objects but the blocks that hold them
 	padding           // what a smaller size class saves
 	repeats           // copies of equal texts: half of them is the guess that the interval has to cover
@@ -61,34 +62,32 @@ const (
 
 // words fills in the words in braces of a text.
 var words = map[string]func(c *candidate, p *allocated) string{
-	"expr":   func(_ *candidate, p *allocated) string { return p.text() },
-	"callee": func(_ *candidate, p *allocated) string { return p.callee() },
-	"api":    func(c *candidate, _ *allocated) string { return c.api() },
-	"taker":  func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
-	"better": func(_ *candidate, p *allocated) string { return p.better() },
-	"ender":  func(c *candidate, p *allocated) string { return c.ender(p) },
-	"loop":   func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
-	"writer": func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
-	"use":    func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
-	"bodyless": func(c *candidate, _ *allocated) string {
-		d, _ := c.bodyless()
-		return life.ShortName(d.Name)
-	},
-	"original":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
-	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
-	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
-	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
-	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
-	"next":      func(_ *candidate, p *allocated) string { return "`" + p.place().Swapped() + "`" },
-	"number":    func(_ *candidate, p *allocated) string { return "`" + p.place().OwnNumber() + "`" },
-	"text":      func(_ *candidate, p *allocated) string { return "`" + p.place().CutAgain() + "`" },
-	"parser":    func(_ *candidate, p *allocated) string { return p.place().ParsedAgain() },
-	"asker":     func(_ *candidate, p *allocated) string { return p.place().OtherPackage() },
-	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
-	"map":       func(_ *candidate, p *allocated) string { return "`" + p.place().Loose() + "`" },
-	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
-	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
-	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
+	"expr":       func(_ *candidate, p *allocated) string { return p.text() },
+	"callee":     func(_ *candidate, p *allocated) string { return p.callee() },
+	"api":        func(c *candidate, _ *allocated) string { return c.api() },
+	"taker":      func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
+	"better":     func(_ *candidate, p *allocated) string { return p.better() },
+	"ender":      func(c *candidate, p *allocated) string { return c.ender(p) },
+	"loop":       func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"writer":     func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
+	"use":        func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"bodyless":   func(c *candidate, _ *allocated) string { d, _ := c.bodyless(); return life.ShortName(d.Name) },
+	"original":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
+	"spliced":    func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
+	"container":  func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
+	"boxtype":    func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"times":      func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
+	"next":       func(_ *candidate, p *allocated) string { return "`" + p.place().Swapped() + "`" },
+	"number":     func(_ *candidate, p *allocated) string { return "`" + p.place().OwnNumber() + "`" },
+	"text":       func(_ *candidate, p *allocated) string { return "`" + p.place().CutAgain() + "`" },
+	"parser":     func(_ *candidate, p *allocated) string { return p.place().ParsedAgain() },
+	"asker":      func(_ *candidate, p *allocated) string { return p.place().OtherPackage() },
+	"keytype":    func(c *candidate, p *allocated) string { return c.boxedKey(p) },
+	"map":        func(_ *candidate, p *allocated) string { return "`" + p.place().Loose() + "`" },
+	"optiontype": func(_ *candidate, p *allocated) string { return "`" + p.place().ForFunctions() + "`" },
+	"key":        func(c *candidate, p *allocated) string { return c.keyText(p) },
+	"row":        func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
+	"asked":      func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"form": func(c *candidate, p *allocated) string {
 		return waste.OtherForm(p.Expr, toOurs.ask(c, p) == finding.Yes)
 	},
@@ -117,10 +116,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		return life.ShortName(p.of.Site.Function)
 	},
 	"death": func(_ *candidate, p *allocated) string { return life.ShortName(p.Life.Function) },
-	"reset": func(c *candidate, p *allocated) string {
-		r, _ := c.reset(p)
-		return "`" + r.Field + "`"
-	},
+	"reset": func(c *candidate, p *allocated) string { r, _ := c.reset(p); return "`" + r.Field + "`" },
 	"owned": func(_ *candidate, p *allocated) string {
 		if p.Life.Maker.Name == "" {
 			return "it"
@@ -200,8 +196,10 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	switch r.takes {
 	case reused:
 		pr.Live = 0
-	case firstSizes:
-		pr.Objects, pr.Bytes = c.grown().Waste()
+	case firstSizes, firstCopy:
+		if r.takes == firstSizes || !p.place().IsOutgrownCopy() {
+			pr.Objects, pr.Bytes = c.grown().Waste()
+		}
 		pr.Live = 0
 		return pr, pr.Objects > leastOutgrown
 	case oneByOne:

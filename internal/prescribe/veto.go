@@ -92,7 +92,7 @@ var (
 	})
 	ofGivenType = test("returned by a function with a given type", func(c *candidate, p *allocated) bool {
 		site := c.Finding.Site
-		return p.Kind == finding.KindNew && fate.Edge(c.Finding, "return") && c.source != nil && flow.Bound(c.source.Function(site.File, site.Line, site.Function))
+		return p.Kind == finding.KindNew && fate.Edge(c.Finding, "return") && c.source != nil && flow.FixedSignature(c.source.Function(site.File, site.Line, site.Function), c.source.Functions())
 	})
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)

@@ -13,16 +13,29 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
-// Of looks at a value that is put into an interface, among the functions of its program.
-func Of(v ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
-	boxed, ok := v.(*ssa.MakeInterface)
-	if !ok {
+// Of looks at the values that a line puts into interfaces, among the functions of its program. Constants are left out:
+// they need no memory.
+func Of(values []ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
+	p := &program{functions}
+	var all []*ssa.MakeInterface
+	for _, v := range values {
+		boxed, ok := v.(*ssa.MakeInterface)
+		if !ok {
+			return finding.Box{}
+		}
+		if _, constant := boxed.X.(*ssa.Const); !constant {
+			all = append(all, boxed)
+		}
+	}
+	if len(all) == 0 {
 		return finding.Box{}
 	}
-	p := &program{functions}
-	out := finding.Box{Constant: p.constant(boxed.X), Handed: handed(boxed)}
-	if field := p.sole(boxed); field != nil {
-		out.Field, out.Type = field.Name(), types.TypeString(boxed.X.Type(), types.RelativeTo(boxed.Parent().Package().Pkg))
+	out := finding.Box{
+		Constant: !slices.ContainsFunc(all, func(b *ssa.MakeInterface) bool { return !p.constant(b.X) }),
+		Handed:   !slices.ContainsFunc(all, func(b *ssa.MakeInterface) bool { return !handed(b) }),
+	}
+	if field := p.sole(all[0]); field != nil && len(all) == 1 {
+		out.Field, out.Type = field.Name(), types.TypeString(all[0].X.Type(), types.RelativeTo(all[0].Parent().Package().Pkg))
 	}
 	return out
 }

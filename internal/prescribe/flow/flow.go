@@ -214,6 +214,48 @@ func reaches(from, to *ssa.BasicBlock) bool {
 	return visit(from)
 }
 
+// CopiedToReceiver reports whether a value is a new copy of a slice that is stored in a field of the receiver.
+func CopiedToReceiver(v ssa.Value) bool {
+	c, ok := v.(*ssa.Call)
+	if !ok || c.Parent().Signature.Recv() == nil || !copiesSlice(c) {
+		return false
+	}
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		st, ok := in.(*ssa.Store)
+		if !ok || st.Val != v {
+			return false
+		}
+		f, ok := st.Addr.(*ssa.FieldAddr)
+		return ok && f.X == ssa.Value(c.Parent().Params[0])
+	})
+}
+
+// copiesSlice reports whether a call copies all of a slice to a new one.
+func copiesSlice(c *ssa.Call) bool {
+	if fn := c.Call.StaticCallee(); fn != nil {
+		if origin := fn.Origin(); origin != nil {
+			fn = origin
+		}
+		return fn.String() == "bytes.Clone" || fn.String() == "slices.Clone"
+	}
+	b, ok := c.Call.Value.(*ssa.Builtin)
+	if !ok || b.Name() != "append" || len(c.Call.Args) != 2 {
+		return false
+	}
+	switch to := c.Call.Args[0].(type) {
+	case *ssa.Const:
+		return to.IsNil()
+	case *ssa.Slice:
+		a, ok := to.X.(*ssa.Alloc)
+		if !ok {
+			return false
+		}
+		array, ok := a.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array)
+		return ok && array.Len() == 0
+	}
+	return false
+}
+
 // Field is the field that an address is of.
 func Field(f *ssa.FieldAddr) *types.Var {
 	return f.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(f.Field)

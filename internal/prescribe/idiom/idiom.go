@@ -163,15 +163,28 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 		}
 	}
 	stmts, at := p.list()
-	if at < 1 {
+	if at < 0 {
+		return nil, nil
+	}
+	if p.isCopy(outer) {
+		at++ // the copy itself
+	}
+	if at < 1 || at >= len(stmts) {
 		return nil, nil
 	}
 	to, value := p.set(stmts[at])
 	of, before := p.set(stmts[at-1])
-	if to == nil || to != of || ast.Unparen(value) != ast.Expr(outer) || p.variable(outer.Args[0]) != to || !p.isCopy(before) {
+	outer = p.appends(value)
+	if to == nil || to != of || outer == nil || p.variable(outer.Args[0]) != to || !p.isCopy(before) {
 		return nil, nil
 	}
 	return outer, ast.Unparen(before).(*ast.CallExpr)
+}
+
+// IsOutgrownCopy reports whether the expression is the copy that an append outgrows at once.
+func (p Place) IsOutgrownCopy() bool {
+	_, made := p.CopyGrows()
+	return made != nil && p.Expr == ast.Expr(made)
 }
 
 // Grows reports whether the expression is an append to a copy that has no room, or that copy.

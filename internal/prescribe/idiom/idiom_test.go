@@ -35,7 +35,7 @@ func paths(path []int, n int) ([]int, []int) {
 	a := append(append([]int{}, path...), n)        // grows
 	b := append(slices.Clone(path), n)              // grows
 	c := append(path[:len(path):len(path)], n)      // fits
-	d := append([]int{}, path...)                   // fits
+	d := append([]int{}, path...)                   // grows
 	d = append(d, n)                                // grows
 	e := append([]int{1}, path...)                  // fits
 	e = append(e, n)                                // fits

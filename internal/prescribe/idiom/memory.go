@@ -24,14 +24,17 @@ func (p Place) uses(fn *ast.BlockStmt, v types.Object, visit func(id *ast.Ident,
 	})
 }
 
-// defined is the variable that a statement defines as an expression's value; nil for none.
+// defined is the variable that a statement defines as an expression's value, or as its address; nil for none.
 func (p Place) defined() types.Object {
-	path := p.Path
+	path, e := p.Path, p.Expr
 	if len(path) == 0 {
 		return nil
 	}
+	if at, ok := path[len(path)-1].(*ast.UnaryExpr); ok && at.Op == token.AND && len(path) > 1 {
+		path, e = path[:len(path)-1], at
+	}
 	a, ok := path[len(path)-1].(*ast.AssignStmt)
-	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || a.Rhs[0] != p.Expr {
+	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || a.Rhs[0] != e {
 		return nil
 	}
 	return p.variable(a.Lhs[0])

@@ -4,6 +4,7 @@ package layout
 import (
 	"cmp"
 	"go/types"
+	"reflect"
 	"slices"
 )
 
@@ -27,6 +28,17 @@ func Packed(sizes types.Sizes, st *types.Struct) int64 {
 		fields = append(fields[i:], fields[:i]...)
 	}
 	return SizeOf(sizes, types.NewStruct(fields, nil))
+}
+
+// Generated reports whether the tags of a struct's fields show that protoc made it, whose code counts on the order of the
+// fields.
+func Generated(st *types.Struct) bool {
+	for i := range st.NumFields() {
+		if _, ok := reflect.StructTag(st.Tag(i)).Lookup("protobuf"); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // SizeOf is a type's size in bytes; 0 for one that depends on type parameters.

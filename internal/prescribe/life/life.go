@@ -77,12 +77,12 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 	l.Passed.Compared = !slices.ContainsFunc(born, func(v ssa.Value) bool { return !compared(v) })
 	l.Passed.Listed = b.Via != "" && slices.ContainsFunc(born, listed)
 	l.Passed.Built = Plain(b.Via) == "bytes.(*Buffer).String" && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !t.onlyBuilt(v) })
-	l.Passed.Scratch = b.Via == "" && len(born) == 1 && (b.Kind == finding.KindNew || (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && l.Receiver) && t.scratch(born[0])
+	l.Passed.Scratch = len(born) == 1 && (b.Via == "" && (b.Kind == finding.KindNew || (b.Kind == finding.KindMake || b.Kind == finding.KindMap) && l.Receiver) || flow.CopiedToReceiver(born[0])) && t.scratch(born[0])
 	l.Passed.Argument = slices.ContainsFunc(born, argued)
-	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !sameEachTurn(v) })
-	if b.Kind == finding.KindBoxing && len(born) == 1 {
+	l.Passed.Fixed = b.Kind == finding.KindClosure && !slices.ContainsFunc(born, func(v ssa.Value) bool { return !flow.SameEachTurn(v) })
+	if b.Kind == finding.KindBoxing {
 		made := l.Passed.Box.Made
-		l.Passed.Box = boxes.Of(born[0], t.src.Functions())
+		l.Passed.Box = boxes.Of(born, t.src.Functions())
 		l.Passed.Box.Made = made
 	}
 	l.Passed.Carried = slices.ContainsFunc(born, flow.Carried)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -169,7 +170,7 @@ func listed(v ssa.Value) bool {
 			switch {
 			case !isLen(in.Common()):
 				callee := in.Common().StaticCallee()
-				if callee == nil || callee.Package() != in.Parent().Package() || takes != nil && takes != callee {
+				if callee == nil || callee.Package() != in.Parent().Package() || takes != nil && takes != callee || flow.HandsOn(callee, in.Common(), v) {
 					return true
 				}
 				takes, other = callee, true
@@ -299,39 +300,4 @@ func holdsInterfaces(t types.Type) bool {
 func holdsFunction(t types.Type) bool {
 	_, ok := t.Underlying().(*types.Signature)
 	return ok
-}
-
-// sameEachTurn reports whether a closure captures only the receiver of its function, or is made in a loop and captures
-// only variables from outside of that.
-func sameEachTurn(v ssa.Value) bool {
-	mc, ok := v.(*ssa.MakeClosure)
-	if !ok {
-		return false
-	}
-	at := mc.Block()
-	again := func(b *ssa.BasicBlock) bool {
-		seen := map[*ssa.BasicBlock]bool{}
-		return slices.ContainsFunc(at.Succs, func(next *ssa.BasicBlock) bool { return reaches(next, []*ssa.BasicBlock{b}, seen) })
-	}
-	receivers, outer := true, again(at)
-	for _, b := range mc.Bindings {
-		in, made := b.(ssa.Instruction)
-		receivers = receivers && holdsReceiver(b)
-		outer = outer && !(made && again(in.Block()))
-	}
-	return receivers || outer
-}
-
-// holdsReceiver reports whether a variable holds the receiver of its function, and nothing else.
-func holdsReceiver(v ssa.Value) bool {
-	a, ok := v.(*ssa.Alloc)
-	if !ok || a.Parent().Signature.Recv() == nil {
-		return false
-	}
-	for _, in := range *a.Referrers() {
-		if st, ok := in.(*ssa.Store); ok && st.Addr == a && st.Val != a.Parent().Params[0] {
-			return false
-		}
-	}
-	return a.Type().Underlying().(*types.Pointer).Elem() == a.Parent().Params[0].Type()
 }

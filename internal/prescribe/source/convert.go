@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Facts about conversions and calls. A line that was not read has none of them.
@@ -173,7 +175,7 @@ func (l *Line) AppendsToNil(made string) bool {
 		pkg, _, _ := strings.Cut(callee, ".")
 		switch name := callee[strings.LastIndexByte(callee, '.')+1:]; {
 		case name != method:
-		case Appends(callee):
+		case flow.Appends(callee):
 			return true
 		case name == "Sum", name == "Seal", name == "Open":
 			return pkg == "hash" || strings.HasPrefix(pkg, "hash/") || strings.HasPrefix(pkg, "crypto/")

@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/layout"
 )
 
@@ -46,7 +47,7 @@ func (l *Line) describe(e *Expr) {
 			e.Into.uncounted()
 		}
 	case Call:
-		if c := e.node.(*ast.CallExpr); Appends(e.Call.Callee) && len(c.Args) > 0 {
+		if c := e.node.(*ast.CallExpr); flow.Appends(e.Call.Callee) && len(c.Args) > 0 {
 			if e.Into = l.destOf(c.Args[0]); e.Into != nil {
 				e.Into.uncounted()
 			}
@@ -94,7 +95,7 @@ func (l *Line) describeType(e *Expr) {
 		return
 	}
 	e.Size, e.Pointers, e.Identity = layout.SizeOf(sizes, elem), layout.HasPointers(elem), layout.PointerMethods(elem)
-	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 {
+	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 && !layout.Generated(st) {
 		e.Packed = layout.Packed(sizes, st)
 	}
 }

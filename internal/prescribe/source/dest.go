@@ -93,7 +93,8 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	d.Made = MadeElse
 	name := l.text(ast.Unparen(x))
 	same := func(e ast.Expr) bool { return l.text(ast.Unparen(e)) == name }
-	var from, lazy token.Pos // lazy is the end of a branch that has none
+	from := l.ofNew(d, x)
+	var lazy token.Pos // the end of a branch that has none
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
 		if b, ok := n.(*ast.IfStmt); ok && comparesNil(b.Cond, same) {
 			lazy = b.Body.End()
@@ -103,7 +104,11 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 			return true
 		}
 		for i, lhs := range a.Lhs {
-			if made := l.madeBy(a.Rhs[i]); same(lhs) && made != MadeElse && made != MadeNil {
+			made := l.madeBy(a.Rhs[i])
+			if same(lhs) && made == MadeElse && from.IsValid() && !growsItself(a.Rhs[i], same) {
+				d.Made, d.MadeLine, from = MadeElse, 0, token.NoPos
+			}
+			if same(lhs) && made != MadeElse && made != MadeNil {
 				d.Made, d.MadeLine, from = made, l.LineOf(a.Pos()), a.Pos()
 				if made == MadeEmpty && a.Pos() < lazy {
 					d.Made = MadeLazy
@@ -115,6 +120,63 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	if from.IsValid() {
 		l.count(d, from, same)
 	}
+}
+
+// ofNew says how a field begins whose struct the function makes, in a variable that it sets once, and where that is.
+func (l *Line) ofNew(d *Dest, x ast.Expr) (from token.Pos) {
+	sel, ok := ast.Unparen(x).(*ast.SelectorExpr)
+	if !ok {
+		return token.NoPos
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok || l.Info().Selections[sel] == nil {
+		return token.NoPos
+	}
+	v := l.Info().ObjectOf(id)
+	sets := 0
+	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, lhs := range a.Lhs {
+			to, ok := lhs.(*ast.Ident)
+			if !ok || l.Info().ObjectOf(to) != v {
+				continue
+			}
+			sets++
+			if made, ok := l.fieldOfNew(a.Rhs[i], sel.Sel.Name); ok && a.Tok == token.DEFINE {
+				d.Made, d.MadeLine, from = made, l.LineOf(a.Pos()), a.Pos()
+			}
+		}
+		return true
+	})
+	if sets > 1 {
+		d.Made, d.MadeLine, from = MadeElse, 0, token.NoPos
+	}
+	return from
+}
+
+// fieldOfNew says how a field of a struct begins that an expression makes.
+func (l *Line) fieldOfNew(e ast.Expr, field string) (MadeBy, bool) {
+	if at, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && at.Op == token.AND {
+		e = at.X
+	}
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok {
+		return MadeElse, false
+	}
+	for _, el := range lit.Elts {
+		kv, ok := el.(*ast.KeyValueExpr)
+		if !ok {
+			return MadeElse, false
+		}
+		if key, ok := kv.Key.(*ast.Ident); ok && key.Name == field {
+			made := l.madeBy(kv.Value)
+			return made, made != MadeElse
+		}
+	}
+	return MadeNil, true
 }
 
 // comparesNil reports whether a condition is that an operand is nil.
@@ -248,7 +310,7 @@ func (l *Line) originAssign(d *Dest, v *types.Var, n *ast.AssignStmt) {
 			}
 			continue
 		}
-		if s, ok := ast.Unparen(n.Rhs[i]).(*ast.SliceExpr); ok && l.isVar(s.X, v) || l.growsItself(n.Rhs[i], v) {
+		if s, ok := ast.Unparen(n.Rhs[i]).(*ast.SliceExpr); ok && l.isVar(s.X, v) || growsItself(n.Rhs[i], func(e ast.Expr) bool { return l.isVar(e, v) }) {
 			continue
 		}
 		made := l.madeBy(n.Rhs[i])
@@ -265,11 +327,10 @@ func (l *Line) isVar(e ast.Expr, v *types.Var) bool {
 	return ok && l.Info().ObjectOf(id) == v
 }
 
-// growsItself reports whether e is append(v, …) or a call that takes v first,
-// as the append functions of strconv do.
-func (l *Line) growsItself(e ast.Expr, v *types.Var) bool {
+// growsItself reports whether e is append(v, …) or a call that takes v first, as the append functions of strconv do.
+func growsItself(e ast.Expr, same func(ast.Expr) bool) bool {
 	c, ok := e.(*ast.CallExpr)
-	return ok && len(c.Args) > 0 && l.isVar(c.Args[0], v)
+	return ok && len(c.Args) > 0 && same(c.Args[0])
 }
 
 func (l *Line) madeBy(e ast.Expr) MadeBy {
@@ -334,9 +395,6 @@ around:
 			if beginsAnew(n, same) {
 				return
 			}
-			if beginsAnew(n, same) {
-				return
-			}
 			loop := l.loopOf(n)
 			loops++
 			plain = plain && !skips(n, grow.Pos())
@@ -355,8 +413,7 @@ around:
 func beginsAnew(loop ast.Node, same func(ast.Expr) bool) (anew bool) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && same(a.Lhs[0]) {
-			c, call := a.Rhs[0].(*ast.CallExpr)
-			anew = anew || !(call && len(c.Args) > 0 && same(c.Args[0]))
+			anew = anew || !growsItself(a.Rhs[0], same)
 		}
 		return !anew
 	})

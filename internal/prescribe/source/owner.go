@@ -54,21 +54,6 @@ func (l *Line) Owner(e *Expr) string {
 	return ""
 }
 
-// Appends reports whether a library function appends to its first argument and returns it.
-func Appends(callee string) bool {
-	pkg, name, _ := strings.Cut(callee[strings.LastIndexByte(callee, '/')+1:], ".")
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		name = name[i+1:]
-	}
-	switch pkg {
-	case "strconv", "fmt", "utf8", "utf16", "binary", "hex", "base64", "base32", "time", "netip", "big":
-		return strings.HasPrefix(name, "Append") || name == "Append"
-	case "slices":
-		return name == "Grow" || name == "AppendSeq" || name == "Insert"
-	}
-	return false
-}
-
 // Handed describes the argument of a call on the line: of the function of a name, as pprof spells it,
 // and of a number that counts the receiver. It is nil where no such call is seen.
 func (l *Line) Handed(function string, index int) *Dest {

@@ -7,8 +7,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
-// TestBound: functions whose results an interface or a function type states, and others.
-func TestBound(t *testing.T) {
+// TestFixedSignature: functions whose results an interface or a function type states, and others.
+func TestFixedSignature(t *testing.T) {
 	p, _ := sourcetest.Load(t, `package m
 
 type result struct{ n int }
@@ -30,15 +30,19 @@ func (lone) apply(text string) *result { return nil }
 
 func apply() *result { return nil }
 
+func listed() *result { return &result{} }
+
+var table = []func() *result{listed}
+
 func literal() func() *result {
 	return func() *result { return &result{} }
 }
 `)
 	got := map[string]bool{}
 	for fn := range p.Functions() {
-		got[fn.RelString(fn.Pkg.Pkg)] = flow.Bound(fn)
+		got[fn.RelString(fn.Pkg.Pkg)] = flow.FixedSignature(fn, p.Functions())
 	}
-	for name, want := range map[string]bool{"(*short).apply": true, "(*short).name": true, "(*short).other": false, "(lone).apply": false, "apply": false, "literal$1": true} {
+	for name, want := range map[string]bool{"(*short).apply": true, "(*short).name": true, "(*short).other": false, "(lone).apply": false, "apply": false, "listed": true, "literal$1": true} {
 		if is, ok := got[name]; !ok || is != want {
 			t.Errorf("%s: %v, want %v", name, is, want)
 		}
