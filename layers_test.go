@@ -170,6 +170,16 @@ var layers = []layer{
 		why:    "how something is written is told from types and syntax, for cures and for edits alike",
 	},
 	{
+		folder: "internal/prescribe/written",
+		ours:   []string{"internal/finding", "internal/prescribe/idiom"},
+		why:    "a rule that asks how something is written knows nothing of stacks and costs",
+	},
+	{
+		folder: "internal/prescribe/match",
+		ours:   []string{"internal/finding", "internal/prescribe/source"},
+		why:    "which expression made an allocation follows from its kind and its sizes",
+	},
+	{
 		folder: "internal/prescribe/holder",
 		ours:   []string{"internal/evidence", "internal/prescribe/flow", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},

@@ -38,17 +38,23 @@ type Passed struct {
 	Spawned bool // goroutines that the function waits for use them
 	Carried bool // a loop makes them, and has them still in its next turn
 
-	Compared bool          // text that the site's function only compares
-	Keyed    bool          // text by which maps are read, and nothing else that needs a string
-	Key      evidence.Site // where a map gets it as a key; zero for nowhere
-	Taken    bool          // text that something takes which would not take bytes
-	Argument bool          // the site's function hands them to a call, or in a slice of arguments
-	Listed   bool          // a slice that the site's function hands on, or ranges over and uses in another way too
-	Built    bool          // text of a bytes.Buffer in which nothing else is done than to build one
-	Scratch  bool          // an object or a slice in an unexported field whose memory no function hands on
-	Fixed    bool          // a closure in a loop that captures what does not change in it, or the receiver alone
+	Compared bool // text that the site's function only compares
+	Key      Key  // of text
+	Taken    bool // text that something takes which would not take bytes
+	Argument bool // the site's function hands them to a call, or in a slice of arguments
+	Listed   bool // a slice that the site's function hands on, or ranges over and uses in another way too
+	Built    bool // text of a bytes.Buffer in which nothing else is done than to build one
+	Scratch  bool // an object or a slice in an unexported field whose memory no function hands on
+	Fixed    bool // a closure in a loop that captures what does not change in it, or the receiver alone
 	Box      Box
+	Dropped  bool // the function in which they die has no use for the result that they are, or are part of
 	Spared   bool // the site's function hands them to one that may return without a look at them
+}
+
+// Key says whether text is one.
+type Key struct {
+	Asked bool          // maps are read by it, and nothing else needs it as a string
+	Put   evidence.Site // where a map gets it; zero for nowhere
 }
 
 // Box describes objects that become interface values. Constant, Field and Type describe the boxed value itself.

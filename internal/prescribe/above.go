@@ -1,6 +1,8 @@
 package prescribe
 
 import (
+	"strings"
+
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
@@ -50,7 +52,20 @@ func (c *candidate) askedAbove(p *allocated) string {
 	if u == nil {
 		return ""
 	}
+	if _, maker, _ := strings.Cut(life.ShortName(own[p.Life.Frame-1].Function), "."); u.Counts && !strings.HasPrefix(strings.ToLower(maker), "new") {
+		return "only " + u.Name + " of the result is used"
+	}
 	return u.Little()
+}
+
+// dropper is the function that drops the result of the part's expression; "" where none is seen to.
+func (c *candidate) dropper(p *allocated) string {
+	for _, other := range c.Parts {
+		if l := other.Life; other.Expr == p.Expr && l.Passed.Dropped && l.End == finding.EndFrame {
+			return l.Function
+		}
+	}
+	return ""
 }
 
 // heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.

@@ -11,6 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/match"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -83,14 +84,14 @@ func (c *candidate) part(m finding.Mix) *allocated {
 		p.Callee = compressor
 	}
 	if c.Line != nil {
-		p.Expr = pickExpr(c.Line.Exprs, p)
+		p.Expr = match.Expr(c.Line, match.Memory{Kind: p.Kind, Callee: p.Callee, Sizes: p.Sizes})
 		for _, a := range c.Line.Exprs { // append([]T{v}, list...) makes its array twice
 			if p.Expr != nil && p.Expr.Kind == source.Literal && c.Line.Prepends(a) && p.Expr.Path()[len(p.Expr.Path())-1] == a.Node() {
 				p.Expr = a
 			}
 		}
 		if fate.Moved(m.Escape) && m.Kind == finding.KindNew && m.Via == "" {
-			p.Expr = cmp.Or(variableOf(c.Line.Exprs, m.Escape.From.Expr), p.Expr) // the compiler names the variable, not its value
+			p.Expr = cmp.Or(match.Variable(c.Line, m.Escape.From.Expr), p.Expr) // the compiler names the variable, not its value
 		}
 	}
 	if p.Callee == "" && p.Expr != nil && p.Expr.Kind == source.Call {
@@ -126,77 +127,6 @@ func (c *candidate) inside(m finding.Mix) (leaf, compressor string) {
 
 // ownMemory reports whether the part belongs to the receiver of the library's method.
 func (p *allocated) ownMemory() bool { return p.Via != "" && life.OwnMemory(p.Callee) }
-
-// exprKinds are the kinds of expression that can be behind a kind of
-// allocation, likeliest first.
-var exprKinds = map[finding.Kind][]source.ExprKind{
-	finding.KindNew:        {source.Literal, source.New, source.Variable},
-	finding.KindMake:       {source.Make, source.Literal},
-	finding.KindGrowth:     {source.Append},
-	finding.KindMap:        {source.Make, source.Literal, source.MapInsert},
-	finding.KindMapGrowth:  {source.MapInsert, source.Literal, source.Make},
-	finding.KindChan:       {source.Make},
-	finding.KindBoxing:     {source.Call},
-	finding.KindConversion: {source.Conversion},
-	finding.KindConcat:     {source.Concat},
-	finding.KindClosure:    {source.FuncLit, source.MethodVal},
-	finding.KindVariadic:   {source.Call},
-	finding.KindGoroutine:  {source.Go},
-}
-
-// pickExpr finds the expression on the line that a part comes from: of several of one kind,
-// the one whose size fits most of the blocks.
-func pickExpr(exprs []*source.Expr, p *allocated) *source.Expr {
-	if p.Callee != "" {
-		for _, e := range exprs {
-			if e.Kind == source.Call && e.Call.Callee == p.Callee {
-				return e
-			}
-		}
-		return nil
-	}
-	for _, kind := range exprKinds[p.Kind] {
-		var best *source.Expr
-		most := -1.0
-		for _, e := range exprs {
-			if e.Kind != kind || p.Kind == finding.KindBoxing && !e.Call.Boxes || p.Kind == finding.KindVariadic && !e.Call.Spread {
-				continue
-			}
-			n := fitting(e, p.Sizes)
-			if p.Line.Spliced(e) != "" {
-				n += 0.5 // it makes an array each time, the append around it only where that is full
-			}
-			if n > most {
-				best, most = e, n
-			}
-		}
-		if best != nil {
-			return best
-		}
-	}
-	return nil
-}
-
-// fitting is the number of blocks that an expression of constant size may have made: a block
-// is at most an eighth larger, or 16 bytes.
-func fitting(e *source.Expr, sizes []finding.SizeCount) float64 {
-	n := 0.0
-	for _, s := range sizes {
-		if size := float64(s.Size); e.Size > 0 && size >= float64(e.Size) && size <= max(1.125*float64(e.Size), float64(e.Size)+16) {
-			n += s.Objects
-		}
-	}
-	return n
-}
-
-// variableOf is the variable of a name that is declared on the line; nil for none.
-func variableOf(exprs []*source.Expr, name string) *source.Expr {
-	i := slices.IndexFunc(exprs, func(e *source.Expr) bool { return e.Kind == source.Variable && e.Text == name })
-	if i < 0 {
-		return nil
-	}
-	return exprs[i]
-}
 
 // short reports whether the lifetime may be short, so that the memory can be reused: it is
 // short, or not known to be long.

@@ -251,6 +251,7 @@ var (
 	oneType    = test("for a container of one type", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Field != "" }, "container", "boxtype")
 	// ofInterface is a method whose parameters all that implement it share.
 	ofInterface = test("of an interface's method", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Dynamic(p.Expr) })
+	unasked     = test("a result that its caller drops", func(c *candidate, p *allocated) bool { return c.dropper(p) != "" }, "dropper")
 	argument    = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
 	spared      = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
@@ -263,8 +264,8 @@ var (
 	})
 	// lookedUp is text that maps are read by. Where a map gets it as a key, that must be seldom.
 	lookedUp = test("looked up in a map", func(c *candidate, p *allocated) bool {
-		key := c.session.Place(evidence.Frame{File: p.Life.Passed.Key.File, Line: p.Life.Passed.Key.Line})
-		return p.Life.Passed.Keyed && (key.Line == 0 && p.Life.End == finding.EndFrame ||
+		key := c.session.Place(evidence.Frame{File: p.Life.Passed.Key.Put.File, Line: p.Life.Passed.Key.Put.Line})
+		return p.Life.Passed.Key.Asked && (key.Line == 0 && p.Life.End == finding.EndFrame ||
 			key.Line > 0 && !regrowth.Fills(c.diagnosis, c.Finding, key.File, key.Line))
 	})
 	// needsString is new text that cannot be bytes. What fmt makes can be put together without it all the same.

@@ -10,16 +10,18 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
+	"github.com/heaptrim/heaptrim/internal/prescribe/written"
 )
 
-// written makes a fact of a question about how the part's expression is written.
-func written(name string, ask func(idiom.Place) bool, gives ...string) fact {
+// isWritten makes a fact of a question about how the part's expression is written.
+func isWritten(name string, ask func(idiom.Place) bool, gives ...string) fact {
 	return test(name, func(_ *candidate, p *allocated) bool { return p.Expr != nil && ask(p.place()) }, gives...)
 }
 
 // worded makes a fact of a question whose answer is a text; "" is no.
 func worded(name string, ask func(idiom.Place) string, gives ...string) fact {
-	return written(name, func(p idiom.Place) bool { return ask(p) != "" }, gives...)
+	return isWritten(name, func(p idiom.Place) bool { return ask(p) != "" }, gives...)
 }
 
 // Facts about ways of writing that allocate more than another.
@@ -27,25 +29,19 @@ var (
 	copyGrows = test("appended to a copy without room", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindGrowth && p.Expr != nil && p.place().Grows()
 	})
-	cached        = written("kept by its input already", idiom.Place.Cached)
-	replacedAgain = written("replacements one after the other", func(p idiom.Place) bool { return len(p.Replacements().Calls) > 1 }, "times")
-	onlyErrorsAs  = written("the target of errors.As", idiom.Place.OnlyErrorsAs)
-	againHere     = written("made again", func(p idiom.Place) bool { calls, _ := p.Again(); return len(calls) > 1 })
-	cutAgain      = worded("a part of a text put together again", idiom.Place.CutAgain, "text")
-	parsedAgain   = worded("taken apart again", idiom.Place.ParsedAgain, "parser")
-	encodedAgain  = written("encoded to be decoded", idiom.Place.EncodedAgain)
-	chained       = written("contexts one around the other", func(p idiom.Place) bool { return p.Contexts() > 1 }, "times")
-	forFunctions  = worded("handed to function values", idiom.Place.ForFunctions, "optiontype")
-	frontOfField  = onLine("put in front of a field", func(l *source.Line, e *source.Expr) bool { return l.Prepends(e) && e.Use.Field }, "use")
-	otherPackage  = worded("asked in another form", idiom.Place.OtherPackage, "asker")
-	writtenWhole  = written("read to be written", idiom.Place.WrittenOn)
-	boxedKey      = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
-	loose         = worded("decoded into a map", idiom.Place.Loose, "map")
-	fewRunes      = written("few runes of a text", idiom.Place.FewRunes)
-	swapped       = worded("read in the next turn only", idiom.Place.Swapped, "next")
-	ownNumber     = worded("takes the place of an argument", idiom.Place.OwnNumber, "number")
-	asKey         = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
-	queued        = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
+	cached       = isWritten("kept by its input already", idiom.Place.Cached)
+	againHere    = isWritten("made again", func(p idiom.Place) bool { calls, _ := p.Again(); return len(calls) > 1 })
+	cutAgain     = worded("a part of a text put together again", idiom.Place.CutAgain)
+	frontOfField = onLine("put in front of a field", func(l *source.Line, e *source.Expr) bool { return l.Prepends(e) && e.Use.Field }, "use")
+	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
+	asKey        = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
+	// byType is made of a type alone, in each operation.
+	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p) != "" }, "typefunc")
+	// unfilled is a map of which the recording has no entry: what grows would be a part of the object.
+	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
+		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner())
+	})
+	queued = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
 	})
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {
@@ -103,11 +99,48 @@ func (p *allocated) filled() (count string, exact bool) {
 	return count, a.Exact
 }
 
-// times is how often the work of an idiom is done where once would do.
-func (p *allocated) times() int {
-	if n := max(len(p.place().Replacements().Calls), p.place().Contexts()); n > 1 {
-		return n
+// ofType is the function that makes the part of a reflect.Type alone; "" for none.
+func (c *candidate) ofType(p *allocated) string {
+	if c.source == nil {
+		return ""
 	}
+	return way.OfType(c.source, c.heaviestWay(p))
+}
+
+// times is how often the function makes the same.
+func (p *allocated) times() int {
 	_, here := p.place().Again()
 	return here
+}
+
+// needs has the facts that package written names.
+var needs = map[written.Need]fact{
+	written.Own: own, written.Called: called, written.Small: small, written.Several: several, written.Dies: dies, written.Passing: passing,
+	written.OnlyRead: onlyRead, written.DiesHere: diesHere,
+}
+
+// keptAnyway has the facts of vetoes that do not count where a cure fits although the memory is kept.
+var keptAnyway = []fact{usedAsInterface, leavesForGood, copyIsKept, publicText, unread, resultIsKept, boxIsKept, resultEnd,
+	storedElsewhere, unseenOwner, unseen, leavesOwnCode}
+
+// waysOfWriting are the rules of package written.
+func waysOfWriting() (rules []rule) {
+	for _, w := range written.Rules {
+		r := rule{name: w.Name, cure: w.Cure, needs: []fact{isWritten(w.Name, func(p idiom.Place) bool { return w.Tell(p) != "" })}}
+		r.tell = func(p *allocated) string { return w.Tell(p.place()) }
+		if w.Less != nil {
+			r.takes, r.less = lessOf, func(p *allocated) float64 { return w.Less(p.place()) }
+		}
+		if w.Kinds != nil {
+			r.needs = append(r.needs, is(w.Kinds...))
+		}
+		for _, n := range w.Needs {
+			r.needs = append(r.needs, needs[n])
+		}
+		if w.Kept {
+			r.despite = keptAnyway
+		}
+		rules = append(rules, r)
+	}
+	return rules
 }

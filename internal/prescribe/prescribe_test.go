@@ -96,24 +96,6 @@ func TestCuresOfSources(t *testing.T) {
 	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
-// TestPickExpr: of two literals on a line, the one whose size the blocks have is meant.
-func TestPickExpr(t *testing.T) {
-	item := &source.Expr{Kind: source.Literal, Text: "Item{…}", Size: 96}
-	list := &source.Expr{Kind: source.Literal, Text: "[]string{…}", Size: 32, Elem: 16}
-	part := &allocated{Mix: finding.Mix{Kind: finding.KindNew}}
-	f := func(want *source.Expr, sizes ...finding.SizeCount) {
-		t.Helper()
-		part.Sizes = sizes
-		if got := pickExpr([]*source.Expr{item, list}, part); got != want {
-			t.Errorf("of %v: %s, want %s", sizes, got.Text, want.Text)
-		}
-	}
-	f(list, finding.SizeCount{Size: 32, Objects: 100})
-	f(item, finding.SizeCount{Size: 96, Objects: 100})
-	f(item, finding.SizeCount{Size: 32, Objects: 1}, finding.SizeCount{Size: 96, Objects: 100})
-	f(item) // sizes are not known
-}
-
 // TestMoreHere: allocations of the line that a cure does not touch are told.
 func TestMoreHere(t *testing.T) {
 	c := &candidate{Parts: []*allocated{

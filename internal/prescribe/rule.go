@@ -26,6 +26,9 @@ type rule struct {
 	takes   takes
 	adds    addedCost // CPU time for each object
 	text    string    // with words in braces, which facts of needs give
+	// tell is the text of a rule without one, and less the part of the objects that it takes, for lessOf.
+	tell func(p *allocated) string
+	less func(p *allocated) float64
 }
 
 // place is where a rule's change goes: stack, size and conversion cures act where the memory is made,
@@ -56,38 +59,34 @@ const (
 	repeats           // copies of equal texts: half of them is the guess that the interval has to cover
 	levels            // what all levels of a recursion but the first make
 	allButOne         // what all statements in a row but one make
+	lessOf            // what the rule itself says
 	allButFirst       // what is made again where it is there already
 	betterCall        // what the library's better call does not make
 )
 
 // words fills in the words in braces of a text.
 var words = map[string]func(c *candidate, p *allocated) string{
-	"expr":       func(_ *candidate, p *allocated) string { return p.text() },
-	"callee":     func(_ *candidate, p *allocated) string { return p.callee() },
-	"api":        func(c *candidate, _ *allocated) string { return c.api() },
-	"taker":      func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
-	"better":     func(_ *candidate, p *allocated) string { return p.better() },
-	"ender":      func(c *candidate, p *allocated) string { return c.ender(p) },
-	"loop":       func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
-	"writer":     func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
-	"use":        func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
-	"bodyless":   func(c *candidate, _ *allocated) string { d, _ := c.bodyless(); return life.ShortName(d.Name) },
-	"original":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
-	"spliced":    func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
-	"container":  func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
-	"boxtype":    func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
-	"times":      func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
-	"next":       func(_ *candidate, p *allocated) string { return "`" + p.place().Swapped() + "`" },
-	"number":     func(_ *candidate, p *allocated) string { return "`" + p.place().OwnNumber() + "`" },
-	"text":       func(_ *candidate, p *allocated) string { return "`" + p.place().CutAgain() + "`" },
-	"parser":     func(_ *candidate, p *allocated) string { return p.place().ParsedAgain() },
-	"asker":      func(_ *candidate, p *allocated) string { return p.place().OtherPackage() },
-	"keytype":    func(c *candidate, p *allocated) string { return c.boxedKey(p) },
-	"map":        func(_ *candidate, p *allocated) string { return "`" + p.place().Loose() + "`" },
-	"optiontype": func(_ *candidate, p *allocated) string { return "`" + p.place().ForFunctions() + "`" },
-	"key":        func(c *candidate, p *allocated) string { return c.keyText(p) },
-	"row":        func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
-	"asked":      func(c *candidate, p *allocated) string { return c.askedAbove(p) },
+	"expr":      func(_ *candidate, p *allocated) string { return p.text() },
+	"callee":    func(_ *candidate, p *allocated) string { return p.callee() },
+	"api":       func(c *candidate, _ *allocated) string { return c.api() },
+	"taker":     func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
+	"better":    func(_ *candidate, p *allocated) string { return p.better() },
+	"ender":     func(c *candidate, p *allocated) string { return c.ender(p) },
+	"loop":      func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"writer":    func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
+	"use":       func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"bodyless":  func(c *candidate, _ *allocated) string { d, _ := c.bodyless(); return life.ShortName(d.Name) },
+	"original":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
+	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
+	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
+	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
+	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
+	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
+	"typefunc":  func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p)) },
+	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
+	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
+	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"form": func(c *candidate, p *allocated) string {
 		return waste.OtherForm(p.Expr, toOurs.ask(c, p) == finding.Yes)
 	},
@@ -162,6 +161,9 @@ func (c *candidate) madeBy() *allocated {
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	pr := all(cures.HitRate(r.cure, r.name), c.fill(r.text, p), c.evidence(r, p))
+	if r.tell != nil {
+		pr.Text = c.fill(r.tell(p), p)
+	}
 	pr.Rule, pr.Cost = r.name, r.adds
 	switch r.at {
 	case atDeath:
@@ -220,6 +222,9 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		if n := float64(p.times()); n > 1 {
 			pr.Objects, pr.Bytes, pr.Live = 1-1/n, 1-1/n, 1-1/n
 		}
+	case lessOf:
+		less := r.less(p)
+		pr.Objects, pr.Bytes, pr.Live = less, less, less
 	case betterCall:
 		if p.isResult() && p.keptResult() && p.residue() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0

@@ -4,15 +4,13 @@ import "github.com/heaptrim/heaptrim/internal/finding"
 
 // table has the rules, in no order: of those that fit an object, the cure is named whose expected
 // saving is the largest. Vetoes rule cures out whatever a rule says.
-var table = []rule{
+var table = append(waysOfWriting(), []rule{
 	// Memory that need not be on the heap.
 	{name: "copied on the cold branch", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew, finding.KindVariadic, finding.KindMake), fixed, coldOnly},
 		not:  []fact{tooLarge, big},
 		text: "copy {expr} into a new variable on the way to line {cold}: only that line makes it escape, and the recording shows no cost there"},
 	{name: "variable handed on by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onHeap, small}, not: []fact{tooLarge, unseen, coldOnly, dynamic},
 		text: "keep {expr} on the stack: hand it on by value, or keep its address out of what outlives the function"},
-	{name: "options by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), small, forFunctions}, not: []fact{tooLarge},
-		text: "without options, do without {expr}, or let values of {optiontype} take it and give it back by value: a pointer that is handed to them has to be on the heap"},
 	{name: "returned by value", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), handedUp, small},
 		not:  []fact{tooLarge, unseen, onHeap, coldOnly},
 		text: "return {expr} by value, or fill one that the caller owns{api}"},
@@ -26,8 +24,6 @@ var table = []rule{
 	{name: "function without a body", cure: "keep-on-stack", needs: []fact{inline, seen, is(finding.KindNew, finding.KindMake, finding.KindVariadic), bodyless}, not: []fact{tooLarge}, at: atDeclared,
 		text: "declare {bodyless} with //go:noescape, if its assembly keeps no pointer: without a body, the compiler takes what it is handed for kept"},
 	{name: "a call without the object", cure: "keep-on-stack", needs: []fact{call("keep-on-stack")}, takes: betterCall, text: "instead of {callee}, {better}"},
-	{name: "target of errors.As", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindNew), onlyErrorsAs}, despite: []fact{usedAsInterface, leavesForGood},
-		text: "ask with errors.AsType (Go 1.26): the address that errors.As is handed puts {expr} on the heap"},
 
 	// Values in interfaces.
 	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, despite: []fact{boxIsKept}, takes: betterCall, text: "instead of {callee}, {better}"},
@@ -94,22 +90,17 @@ var table = []rule{
 		text: "append to a []byte instead of {use}, and make the string once at the end: each + copies the whole text"},
 
 	// Text that is made, split and converted.
-	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse, lookedUp, retold, asKey, cutAgain}, takes: betterCall, text: "instead of {callee}, {better}"},
+	{name: "a call without a copy", cure: "avoid-conversion", needs: []fact{call("avoid-conversion")}, not: []fact{looked, foldedElse, partsElse, partsHanded, needsString, readElse, lookedUp, retold, asKey, cutAgain, unasked}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "parts handed on", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsHanded}, takes: betterCall,
 		text: "let what the parts are handed to cut the text itself, with strings.Cut or IndexByte: it only reads the slice"},
 	{name: "a call that is only looked at", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), looked}, not: []fact{foldedElse}, takes: betterCall, text: "{looked}: instead of {callee}, {better}"},
 	{name: "decoder of what is in memory", cure: "avoid-conversion", needs: []fact{decodesMemory}, at: atMaker,
 		text: "hand json.Unmarshal the bytes: a decoder makes itself, a reader and a buffer that it copies them to"},
-	{name: "put together again", cure: "avoid-conversion", needs: []fact{cutAgain}, despite: []fact{copyIsKept, publicText},
-		text: "slice {text} at its separators, with strings.IndexByte: what Join puts together is a part of it"},
 	{name: "key of a look-up", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat, finding.KindConversion, finding.KindString), seen, lookedUp, passing},
 		despite: []fact{copyIsKept}, text: "build the key in bytes on the stack and look it up as m[string(b)], which copies nothing: the text is only looked up"},
 	{name: "text that is only a key", cure: "avoid-conversion", needs: []fact{asKey}, despite: []fact{copyIsKept, unread}, text: "{key}"},
-	{name: "few runes of a text", cure: "avoid-conversion", needs: []fact{seen, is(finding.KindConversion, finding.KindMake), fewRunes},
-		text: "find the place with range or utf8.DecodeRuneInString, and slice the text: {expr} decodes all of it"},
-	{name: "replacements in a row", cure: "avoid-conversion", needs: []fact{replacedAgain}, despite: []fact{copyIsKept, publicText}, takes: allButFirst,
-		text: "replace all by one strings.Replacer in a package variable: each of the {times} calls copies the text"},
-	{name: "asked in another form", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, otherPackage}, text: "ask with {asker}, which takes it as it is"},
+	{name: "parts in an array", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsElse, diesHere, onlyRead}, not: []fact{partsHanded},
+		text: "cut the text into an array on the stack, such as [16]string, with strings.IndexByte: the parts are only read here, and {callee} makes a slice for them"},
 	{name: "constant converted", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, consts}, text: "keep {expr} in a package variable: it is converted on every call"},
 	{name: "text and back", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, back, aText}, not: []fact{consts}, despite: []fact{copyIsKept},
 		text: "do without the copy that {expr} makes: no one can change a text"},
@@ -137,7 +128,6 @@ var table = []rule{
 		text: "call {callee} once and keep the result: its arguments are constants"},
 	{name: "table of constants", cure: "cache-compiled", needs: []fact{is(finding.KindNew, finding.KindMake, finding.KindMap, finding.KindMapGrowth), inline, seen, tabled}, not: []fact{leavesOwnCode},
 		text: "keep {expr} in a package variable: it is the same on every call"},
-	{name: "read to be written", cure: "skip-work", needs: []fact{called, writtenWhole}, text: "copy with io.Copy: what {callee} reads is only written again"},
 	{name: "try after try", cure: "skip-work", needs: []fact{call("skip-work"), tries}, despite: []fact{resultIsKept}, text: "instead of {callee}, {better}"},
 	{name: "an error made later", cure: "skip-work", needs: []fact{call("skip-work"), anError, dies}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "a call less often", cure: "skip-work", needs: []fact{call("skip-work")}, not: []fact{tries, anError}, takes: betterCall, text: "instead of {callee}, {better}"},
@@ -145,16 +135,14 @@ var table = []rule{
 	{name: "around one argument", cure: "skip-work", needs: []fact{lone}, text: "use the argument of {callee} itself: it is the only one"},
 	{name: "made again", cure: "skip-work", needs: []fact{called, againHere}, not: []fact{wasteful}, despite: []fact{resultIsKept}, takes: allButFirst,
 		text: "keep the result of {callee}: the function calls it again with what has not changed"},
-	{name: "made to be taken apart", cure: "skip-work", needs: []fact{parsedAgain}, despite: []fact{resultIsKept},
-		text: "make the value of what is there, such as with time.Date: {parser} takes the text apart that is put together for it"},
-	{name: "decoded into a map", cure: "skip-work", needs: []fact{loose}, despite: []fact{resultIsKept},
-		text: "decode into a struct that has the fields which are read of {map}: the map gets all of the text, with each value boxed"},
-	{name: "encoded to be decoded", cure: "skip-work", needs: []fact{encodedAgain}, despite: []fact{resultIsKept},
-		text: "copy the fields themselves: the value is encoded as JSON only to be decoded again"},
-	{name: "values in a row", cure: "skip-work", needs: []fact{called, chained}, despite: []fact{resultIsKept}, takes: allButFirst,
-		text: "put the {times} values into one struct, under one key: each call makes a context and boxes its value"},
+	{name: "made of a type alone", cure: "cache-compiled", needs: []fact{seen, byType}, not: []fact{cached}, despite: []fact{resultIsKept},
+		text: "keep what {typefunc} makes in a sync.Map by its reflect.Type: it depends on that alone"},
+	{name: "made for a result that is dropped", cure: "skip-work", needs: []fact{seen, unasked}, despite: []fact{resultIsKept},
+		text: "make {expr} only for callers that ask for it: {dropper} drops the result"},
+	{name: "map that stays empty", cure: "skip-work", needs: []fact{own, seen, unfilled},
+		text: "make {expr} where its first entry is put: nothing was put into it in this recording"},
 	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},
-	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked, itself}, at: atDeath, text: "ask {maker} for what is needed: {asked} here"},
+	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked, itself}, not: []fact{byType}, at: atDeath, text: "ask {maker} for what is needed: {asked} here"},
 	{name: unusedWork, cure: "skip-work", needs: []fact{wasteful}, despite: []fact{resultIsKept}, text: "{wasted}"},
 
 	// Memory that is used again.
@@ -185,8 +173,6 @@ var table = []rule{
 		text: "move the tail of {spliced} up in its own array with slices.Insert, slices.Replace or copy: the inner append makes a new array for it"},
 	{name: "levels of a recursion", cure: "reuse-buffer", needs: []fact{growing, merges}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
 		text: "hand {maker} the slice to append to: it calls itself, and each level copies what the one below made"},
-	{name: "read in the next turn only", cure: "reuse-buffer", needs: []fact{is(finding.KindMake), swapped}, text: "make two before the loop, and let them change their places: of the earlier ones, only {next} is read"},
-	{name: "number in its own place", cure: "reuse-buffer", needs: []fact{ownNumber}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, text: "let the method set {number} itself: in math/big, the receiver may be one of the arguments"},
 	{name: "queue cut in front", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, queued},
 		text: "keep the place of the first element of {var}, and move the rest to the front when the array is full: what is cut off is lost to append"},
 	{name: "put in front of a field", cure: "reuse-buffer", needs: []fact{frontOfField}, not: []fact{inLoop},
@@ -246,4 +232,4 @@ var table = []rule{
 		text: "release the object where its use ends, and set no finalizer on the hot path"},
 	{name: "goroutine for each", cure: "goroutine-stacks", needs: []fact{is(finding.KindGoroutine)},
 		text: "let long-lived goroutines take the work from a channel instead of starting one each time"},
-}
+}...)

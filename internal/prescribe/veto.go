@@ -40,7 +40,7 @@ var vetoes = []veto{
 	{pooling, kept, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, storedElsewhere, "the memory stays in use after the call, so it cannot be used again"},
 	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
-	{recycling, needlessCopy, "the copy is only read, so it is not needed at all"},
+	{[]string{"pool-object", "pool-buffer", "reuse-buffer", "keep-on-stack"}, needlessCopy, "the copy is only read, so it is not needed at all"},
 	{recycling, unseenOwner, "the code does not show where the memory is last used"},
 	{pooling, ofPool, "the objects are already those of a pool"},
 	{pooling, pooled, "the objects are already those of a pool"},
@@ -97,7 +97,8 @@ var (
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
-		return copied.ask(c, p) == finding.Yes && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
+		made := p.Expr != nil && (copied.ask(c, p) == finding.Yes || p.place().MadeCopy() != "")
+		return made && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
 	})
 	spawned     = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spawned })
 	sliceResult = test("behind a slice that is returned", isSliceResult)

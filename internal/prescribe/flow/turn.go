@@ -72,3 +72,25 @@ func HandsOn(callee *ssa.Function, call *ssa.CallCommon, slice ssa.Value) bool {
 		return true
 	})
 }
+
+// Drops reports whether a call has no use for those of its results that bits stand for, the lowest for the first.
+func Drops(call ssa.CallInstruction, results uint64) bool {
+	c, ok := call.(*ssa.Call)
+	if !ok {
+		return true // a goroutine's or a deferred call's
+	}
+	return !slices.ContainsFunc(*c.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.DebugRef:
+			return false
+		case *ssa.Extract:
+			return results&(1<<in.Index) != 0 && used(in)
+		}
+		return true
+	})
+}
+
+// used reports whether an instruction has a value as its operand.
+func used(v ssa.Value) bool {
+	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool { _, debug := in.(*ssa.DebugRef); return !debug })
+}

@@ -209,3 +209,27 @@ func stores(src *source.Program, field string) iter.Seq2[*ssa.FieldAddr, ssa.Val
 		}
 	}
 }
+
+// Fills reports whether code puts entries into the map of a field, which is named by the place of its declaration.
+func Fills(src *source.Program, field string) bool {
+	if field == "" {
+		return false
+	}
+	for fn := range src.Functions() {
+		for in := range flow.Instructions(fn) {
+			up, ok := in.(*ssa.MapUpdate)
+			if !ok {
+				continue
+			}
+			load, ok := up.Map.(*ssa.UnOp)
+			if !ok {
+				continue
+			}
+			at, ok := load.X.(*ssa.FieldAddr)
+			if ok && src.PlaceOf(flow.Field(at).Pos()) == field {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -138,7 +138,7 @@ func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for _, to := range n.Lhs {
-				set := p.variable(to)
+				set := p.ofValue(to)
 				if between(n.TokPos) && (vars[set] || !values && set == nil && !isBlank(to)) {
 					ok = false
 				}
@@ -159,6 +159,21 @@ func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 		return ok
 	})
 	return ok
+}
+
+// ofValue is the variable that is set with an expression: it, or the struct that a field of it is in. It is nil where that
+// is behind a pointer.
+func (p Place) ofValue(e ast.Expr) types.Object {
+	for {
+		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+		if !ok {
+			return p.variable(e)
+		}
+		if s := p.Info.Selections[sel]; s == nil || s.Indirect() {
+			return nil
+		}
+		e = sel.X
+	}
 }
 
 // sets reports whether a function literal sets one of the variables.
@@ -183,7 +198,7 @@ func isBlank(e ast.Expr) bool {
 // isQuiet reports whether a call changes nothing that it is not handed: a conversion, a builtin that only reads, or a
 // function that makes or reads something.
 func (p Place) isQuiet(c *ast.CallExpr) bool {
-	if p.Info.Types[c.Fun].IsType() || p.isMaking(c) || slices.Contains(reading, p.callee(c)) {
+	if p.Info.Types[c.Fun].IsType() || p.isMaking(c) || slices.Contains(reading, p.callee(c)) || p.call(c, "errors.New", "fmt.Errorf") != nil {
 		return true
 	}
 	id, ok := c.Fun.(*ast.Ident)

@@ -50,7 +50,7 @@ func (p Place) Contexts() (n int) {
 // values of an interface, that the function ranges over as its last parameter. Else it only gets at the variable's
 // fields, or returns it; "" for another expression.
 func (p Place) ForFunctions() (name string) {
-	fn, v := p.body(), p.defined()
+	fn, v := p.body(), p.holder()
 	if fn == nil || v == nil {
 		return ""
 	}

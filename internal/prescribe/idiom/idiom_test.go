@@ -15,6 +15,8 @@ const program = `package m
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -325,9 +327,9 @@ func (c *counts) add(name string, n int, ip net.IP) (keys []string) {
 
 // TestIdioms holds the answers for the first expression of a kind against the comment on its line.
 func TestIdioms(t *testing.T) {
-	p, file := sourcetest.Load(t, program)
+	p, file := sourcetest.Load(t, program+more)
 	function := ""
-	for i, text := range strings.Split(program, "\n") {
+	for i, text := range strings.Split(program+more, "\n") {
 		if name, ok := strings.CutPrefix(text, "func "); ok {
 			if function = name; strings.HasPrefix(name, "(") {
 				_, function, _ = strings.Cut(name, ") ")
@@ -340,6 +342,9 @@ func TestIdioms(t *testing.T) {
 			continue
 		}
 		check := checks[function]
+		if check == nil {
+			check = moreChecks[function]
+		}
 		got := ""
 		for _, e := range l.Exprs {
 			if got = check(p, l, e); got != "" {

@@ -117,7 +117,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		}
 		within = within || out.wraps != 0
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Keyed: out.text.looked && !out.text.other, Key: t.siteOf(out.text.stored), Taken: out.text.taken}}
+			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.drops}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -187,6 +187,7 @@ func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
 	if len(calls) == 0 {
 		s.unknown("the call of " + callee.Name() + " in " + s.fn.Name())
 	}
+	s.out.drops = o.params == 0 && !slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { return !flow.Drops(c, o.results) })
 	for _, call := range calls {
 		s.handed(call, o)
 	}

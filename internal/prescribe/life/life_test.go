@@ -169,7 +169,7 @@ func TestUses(t *testing.T) {
 		want     finding.Passed
 	}{
 		{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
-		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Keyed: true}},
+		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Key: finding.Key{Asked: true}}},
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 		{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
@@ -202,7 +202,7 @@ func TestUses(t *testing.T) {
 		{"notscratch", "write", finding.KindMake, "", finding.Passed{}},
 		{"built", "inBuffer", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{Built: true}},
 		{"serialized", "text", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{}},
-		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Keyed: true}},
+		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Key: finding.Key{Asked: true}}},
 		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
 		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
 	} {
@@ -213,13 +213,13 @@ func TestUses(t *testing.T) {
 			t.Errorf("%s: an argument: %v", c.name, got.Argument)
 		}
 		got.Box.Made = false // boxes go on
-		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Box != c.want.Box || got.Keyed != c.want.Keyed || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
+		if got.Compared != c.want.Compared || got.Listed != c.want.Listed || got.Spared != c.want.Spared || got.Box != c.want.Box || got.Key.Asked != c.want.Key.Asked || got.Fixed != c.want.Fixed || got.Taken != c.want.Taken || got.Scratch != c.want.Scratch || got.Built != c.want.Built {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	found := stackOf(t, file, "lookedup")
 	found[0].Function = "qualified"
-	if key := tracer.Trace(Birth{Kind: finding.KindConcat}, found).Passed.Key; key.Line != found[1].Line+5 {
+	if key := tracer.Trace(Birth{Kind: finding.KindConcat}, found).Passed.Key.Put; key.Line != found[1].Line+5 {
 		t.Errorf("the text becomes a key at line %d, want %d", key.Line, found[1].Line+5)
 	}
 	stack := stackOf(t, file, "emptied")

@@ -14,13 +14,15 @@ import (
 type reading struct {
 	*Tracer
 	seen  map[ssa.Value]bool
-	calls int // that may still be followed into
+	calls int            // that may still be followed into
+	made  *ssa.MakeSlice // that one copy may still fill
 }
 
 // onlyRead reports whether all that the code does with a value is to read what it refers to, in this
 // function and those it calls. What cannot be seen is unknown.
 func (t *Tracer) onlyRead(v ssa.Value) finding.Tri {
 	r := &reading{Tracer: t, seen: map[ssa.Value]bool{}, calls: 4}
+	r.made, _ = v.(*ssa.MakeSlice)
 	return r.value(v)
 }
 
@@ -88,10 +90,14 @@ func (r *reading) call(v ssa.Value, in ssa.CallInstruction) finding.Tri {
 		case "len", "cap", "print", "println", "min", "max":
 			return finding.Yes
 		case "copy", "append":
-			if c.Args[0] == v {
-				return finding.No
+			switch {
+			case c.Args[0] != v:
+				return finding.Yes
+			case r.made != nil && v == r.made && b.Name() == "copy":
+				r.made = nil
+				return finding.Yes
 			}
-			return finding.Yes
+			return finding.No
 		}
 		return finding.Unknown
 	}

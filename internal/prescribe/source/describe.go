@@ -129,7 +129,7 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		case *ast.SwitchStmt:
 			return Use{Kind: UseSwitch}
 		case *ast.SelectorExpr:
-			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.callee(&ast.CallExpr{Fun: p})}
+			return Use{Kind: UseReceiver, Name: p.Sel.Name, Callee: l.callee(&ast.CallExpr{Fun: p}), Counts: counts(l.Info().TypeOf(p))}
 		case *ast.CallExpr:
 			if l.Info().Types[p.Fun].IsType() {
 				n = p // a conversion hands the value on
@@ -148,6 +148,16 @@ func (l *Line) useOf(n ast.Node, path []ast.Node) Use {
 		}
 	}
 	return Use{}
+}
+
+// counts reports whether a type is that of a method that takes nothing and returns a number or an answer.
+func counts(t types.Type) bool {
+	sig, ok := t.(*types.Signature)
+	if !ok || sig.Params().Len() > 0 || sig.Results().Len() != 1 {
+		return false
+	}
+	b, ok := sig.Results().At(0).Type().Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString == 0
 }
 
 func (l *Line) useInBinary(p *ast.BinaryExpr) Use {

@@ -90,6 +90,7 @@ type Use struct {
 	Name   string // the variable or field it is assigned to
 	Field  bool   // Name is a field or an element, not a local variable
 	Adds   bool   // assigned by +=
+	Counts bool   // the method called on it takes nothing and returns a number or an answer
 }
 
 // collect finds the expressions of the line.
@@ -282,12 +283,25 @@ func (l *Line) allLiteral(n *ast.CompositeLit) bool {
 		}
 		for _, p := range parts {
 			lit, ok := ast.Unparen(p).(*ast.CompositeLit)
-			if !l.Constant(p) && !(ok && l.allLiteral(lit)) {
+			if !l.Constant(p) && !l.isFunction(p) && !(ok && (len(lit.Elts) == 0 || l.allLiteral(lit))) {
 				return false
 			}
 		}
 	}
 	return len(n.Elts) > 0
+}
+
+// isFunction reports whether an expression is the name of a function.
+func (l *Line) isFunction(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if sel, qualified := ast.Unparen(e).(*ast.SelectorExpr); qualified && l.Info().Selections[sel] == nil {
+		id, ok = sel.Sel, true
+	}
+	if !ok {
+		return false
+	}
+	_, ok = l.Info().Uses[id].(*types.Func)
+	return ok
 }
 
 // builtin is the name of the builtin that a call calls; "" for none. A shadowed

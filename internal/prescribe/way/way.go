@@ -2,11 +2,13 @@
 package way
 
 import (
+	"go/types"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // PoolGet is the function of a pool that hands out an object.
@@ -77,3 +79,19 @@ func Recurses(st finding.Stack, function string) bool {
 }
 
 func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
+
+// OfType is the innermost function of a way whose only parameter, beside a receiver, is a reflect.Type, and which returns
+// something: what it makes depends on the type alone. It is "" for none.
+func OfType(src *source.Program, own []evidence.Frame) string {
+	for _, f := range own {
+		fn := src.Function(f.File, f.Line, f.Function)
+		if fn == nil {
+			return ""
+		}
+		sig := fn.Signature
+		if sig.Params().Len() == 1 && sig.Results().Len() > 0 && types.TypeString(sig.Params().At(0).Type(), nil) == "reflect.Type" {
+			return f.Function
+		}
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package idiom
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Element is the slice of pointers that the expression, a new struct, becomes an element of at once; "" for another. The
+// struct is appended itself, or has a variable that only its fields are set of before.
+func (p Place) Element() string {
+	e, path := p.Expr, p.Path
+	if len(path) > 0 {
+		if at, ok := path[len(path)-1].(*ast.UnaryExpr); ok && at.Op == token.AND {
+			e, path = at, path[:len(path)-1]
+		}
+	}
+	if _, pointer := p.Info.TypeOf(e).(*types.Pointer); !pointer || len(path) == 0 {
+		return ""
+	}
+	if c, ok := path[len(path)-1].(*ast.CallExpr); ok {
+		return p.appendedTo(c, e)
+	}
+	fn, v := p.body(), p.defined()
+	if fn == nil || v == nil {
+		return ""
+	}
+	into, fields := "", true
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.SelectorExpr:
+		case *ast.CallExpr:
+			if to := p.appendedTo(around, id); to != "" && into == "" {
+				into = to
+				return
+			}
+			fields = false
+		default:
+			fields = false
+		}
+	})
+	if !fields {
+		return ""
+	}
+	return into
+}
+
+// appendedTo is the slice that a call appends an element to, and that is set to the result; "" for another call.
+func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
+	if p.appends(c) == nil || c.Ellipsis.IsValid() || c.Args[0] == element {
+		return ""
+	}
+	to := types.ExprString(c.Args[0])
+	set := false
+	ast.Inspect(p.Path[0], func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		set = set || ok && len(a.Lhs) == 1 && a.Rhs[0] == ast.Expr(c) && types.ExprString(a.Lhs[0]) == to
+		return !set
+	})
+	if !set {
+		return ""
+	}
+	return to
+}
+
+// Filtered is the slice that the expression's slice takes the place of, after a loop over that has put some of its elements
+// into the new one; "" for another.
+func (p Place) Filtered() string {
+	to := p.appends(p.Expr)
+	if to == nil || to.Ellipsis.IsValid() || len(to.Args) != 2 {
+		return ""
+	}
+	v, fn := p.variable(to.Args[0]), p.body()
+	if v == nil || fn == nil {
+		return ""
+	}
+	var loop *ast.RangeStmt
+	for _, n := range p.Path {
+		if r, ok := n.(*ast.RangeStmt); ok {
+			loop = r
+		}
+	}
+	if loop == nil || loop.Value == nil || p.variable(loop.Value) == nil || p.variable(to.Args[1]) != p.variable(loop.Value) || v.Pos() >= loop.Pos() {
+		return ""
+	}
+	from := types.ExprString(loop.X)
+	back := false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		back = back || ok && a.Pos() > loop.End() && len(a.Lhs) == 1 && len(a.Rhs) == 1 && types.ExprString(a.Lhs[0]) == from && p.variable(a.Rhs[0]) == v
+		return !back
+	})
+	begins, ok := p.begins(fn, v)
+	if !back || !ok || !begins {
+		return ""
+	}
+	return from
+}
+
+// begins reports whether a variable begins as a slice without elements and is set to nothing but what is appended to it;
+// not ok where it is declared elsewhere.
+func (p Place) begins(fn *ast.BlockStmt, v types.Object) (empty, ok bool) {
+	empty = true
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for i, id := range n.Names {
+				if p.Info.Defs[id] == v {
+					ok = true
+					empty = empty && (i >= len(n.Values) || p.isNew(n.Values[i]))
+				}
+			}
+		case *ast.AssignStmt:
+			for i, to := range n.Lhs {
+				if p.variable(to) != v || len(n.Lhs) != len(n.Rhs) {
+					continue
+				}
+				ok = true
+				c := p.appends(n.Rhs[i])
+				empty = empty && (p.isNew(n.Rhs[i]) || c != nil && p.variable(c.Args[0]) == v)
+			}
+		}
+		return true
+	})
+	return empty, ok
+}
+
+// isNew reports whether an expression is a new slice without elements.
+func (p Place) isNew(e ast.Expr) bool {
+	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok && p.isBuiltin(c, "make") {
+		return len(c.Args) > 1 && p.isZero(c.Args[1])
+	}
+	return p.isEmpty(e)
+}
+
+// MadeCopy is the slice that the next statement copies to the slice that the expression makes, of the same length; "" for
+// another.
+func (p Place) MadeCopy() string {
+	c, ok := p.Expr.(*ast.CallExpr)
+	stmts, at := p.list()
+	if !ok || at < 0 || at+1 >= len(stmts) || !p.isBuiltin(c, "make") || len(c.Args) != 2 {
+		return ""
+	}
+	v, value := p.set(stmts[at])
+	next, ok := stmts[at+1].(*ast.ExprStmt)
+	if v == nil || value != ast.Expr(c) || !ok {
+		return ""
+	}
+	copies, ok := next.X.(*ast.CallExpr)
+	if !ok || !p.isBuiltin(copies, "copy") || p.variable(copies.Args[0]) != v {
+		return ""
+	}
+	size, ok := c.Args[1].(*ast.CallExpr)
+	from := types.ExprString(copies.Args[1])
+	if !ok || !p.isBuiltin(size, "len") || types.ExprString(size.Args[0]) != from {
+		return ""
+	}
+	return from
+}
+
+// IsBareMap reports whether the expression makes a map without entries and without a size.
+func (p Place) IsBareMap() bool {
+	switch e := p.Expr.(type) {
+	case *ast.CompositeLit:
+		return len(e.Elts) == 0
+	case *ast.CallExpr:
+		return p.isBuiltin(e, "make") && len(e.Args) == 1
+	}
+	return false
+}

@@ -1,0 +1,226 @@
+package idiom
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+)
+
+// more is the rest of the program of TestIdioms.
+const more = `
+type key int
+
+func contexts(ctx context.Context, a, b string) context.Context {
+	ctx = context.WithValue(ctx, key(1), a) // 2
+	ctx = context.WithValue(ctx, key(2), b) // 2
+	return ctx
+}
+
+func context1(ctx context.Context, a string) context.Context {
+	other := context.WithValue(context.Background(), key(2), a) // 1
+	_ = other
+	return context.WithValue(ctx, key(1), a) // 1
+}
+
+type settings struct{ n int }
+type option func(*settings)
+
+func options(n int, opts ...option) int {
+	o := &settings{n: n} // option
+	for _, f := range opts {
+		f(o)
+	}
+	p := settings{} // option
+	for _, f := range opts {
+		f(&p)
+	}
+	q := &settings{} // -
+	kept = q
+	for _, f := range opts {
+		f(q)
+	}
+	r := &settings{} // -
+	one(r)
+	return o.n + p.n + r.n
+}
+
+var (
+	kept *settings
+	one  option
+)
+
+type frames struct {
+	w    io.Writer
+	r    io.Reader
+	list []*item
+	n    int
+}
+
+type item struct{ n int }
+
+func (f *frames) write(n uint32) (err error) {
+	var head [4]byte // f.w.Write
+	binary.BigEndian.PutUint32(head[:], n)
+	_, err = f.w.Write(head[:])
+	b := make([]byte, 8) // io.ReadFull
+	_, err = io.ReadFull(f.r, b)
+	c := make([]byte, n) // -
+	_, err = io.ReadFull(f.r, c)
+	d := make([]byte, 8) // f.all
+	f.all(d)
+	e := make([]byte, 8) // -
+	go func() { f.r.Read(e) }()
+	return err
+}
+
+func (f *frames) all(b []byte) {}
+
+func (f frames) copied(w io.Writer) {
+	var head [4]byte // -
+	f.w.Write(head[:])
+}
+
+func (f *frames) elements(n int) (list []*item) {
+	for i := 0; i < n; i++ {
+		f.list = append(f.list, &item{i}) // f.list
+		it := &item{} // list
+		it.n = i
+		list = append(list, it)
+		other := &item{i} // -
+		list = append(list, other)
+		f.n += other.first(other)
+		own := append(list, &item{i}) // -
+		_ = own
+	}
+	return list
+}
+
+func (i *item) first(o *item) int { return i.n - o.n }
+
+func (f *frames) filtered(n int) (all []*item) {
+	var live []*item
+	for _, it := range f.list {
+		if it.n > n {
+			live = append(live, it) // f.list
+		}
+	}
+	f.list = live
+	for _, it := range f.list {
+		all = append(all, it) // -
+	}
+	return all
+}
+
+func mades(x []byte, n int) ([]byte, []byte) {
+	a := make([]byte, len(x)) // x
+	copy(a, x)
+	b := make([]byte, n) // -
+	copy(b, x)
+	return a, b
+}
+
+func bare(n int) (map[string]int, map[string]int, map[string]int) {
+	a := map[string]int{}          // bare
+	b := make(map[string]int)      // bare
+	c := make(map[string]int, n)   // -
+	c = map[string]int{"a": len(b)} // -
+	return a, b, c
+}
+
+func waits(ctx context.Context, c chan int) error {
+	select {
+	case <-c:
+	case <-time.After(time.Second): // waits
+	}
+	t := time.NewTimer(time.Second) // waits
+	select {
+	case <-t.C:
+	case <-c:
+	}
+	return nil
+}
+
+func waited(c chan int) {
+	select {
+	case <-c:
+		return
+	default:
+	}
+	select {
+	case <-c:
+	case <-time.After(time.Second): // -
+	}
+	<-time.After(time.Second) // -
+}
+
+func descends(n int, prefix string, all *[]string) {
+	if n == 0 {
+		*all = append(*all, prefix+"!") // -
+		return
+	}
+	descends(n-1, prefix+"a", all) // prefix
+	path := prefix + "/b"          // prefix
+	descends(n-1, path, all)
+}
+
+func inBytes(a, b string, w io.Writer) []byte {
+	key := a + "/" + b // bytes
+	out := []byte(key)
+	name := a + b // -
+	out = append(out, name...)
+	w.Write([]byte(a + ":" + b)) // w.Write
+	return out
+}
+`
+
+// worded is the check of an answer that is a text, for some expressions.
+func worded(of func(*source.Expr) bool, ask func(Place) string) func(*source.Program, *source.Line, *source.Expr) string {
+	return func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		if !of(e) {
+			return ""
+		}
+		return cmp.Or(ask(at(l, e)), "-")
+	}
+}
+
+// answered is the check of an answer that is yes or no, for some expressions.
+func answered(yes string, of func(*source.Expr) bool, ask func(Place) bool) func(*source.Program, *source.Line, *source.Expr) string {
+	return worded(of, func(p Place) string { return choose(ask(p), yes, "") })
+}
+
+func contexts(_ *source.Program, l *source.Line, e *source.Expr) string {
+	if e.Call.Callee != "context.WithValue" {
+		return ""
+	}
+	return fmt.Sprint(at(l, e).Contexts())
+}
+
+var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) string{
+	"contexts": contexts,
+	"context1": contexts,
+	"options":  worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"write": worded(func(e *source.Expr) bool {
+		return e.Kind == source.Make || e.Kind == source.Variable && !strings.HasPrefix(e.Type, "[]")
+	}, Place.Scratch),
+	"copied":   worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
+	"elements": worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
+	"filtered": worded(func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Filtered),
+	"mades":    worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
+	"bare":     answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
+	"waits":    answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waited":   answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"descends": worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
+	"inBytes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
+		switch {
+		case e.Kind != source.Concat && e.Kind != source.Conversion:
+			return ""
+		case at(l, e).OnlyBytes():
+			return "bytes"
+		case e.Kind == source.Conversion && len(l.Exprs) > 1:
+			return "" // of the text in it
+		}
+		return cmp.Or(at(l, e).WrittenAsBytes(), "-")
+	},
+}

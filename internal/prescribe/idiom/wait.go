@@ -1,0 +1,161 @@
+package idiom
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// timers are functions that make a timer, or a context with one.
+var timers = []string{"time.After", "time.NewTimer", "time.NewTicker", "context.WithTimeout", "context.WithDeadline"}
+
+// Waits reports whether the expression makes a timer for a select that has other cases, and none of them is tried without
+// one before.
+func (p Place) Waits() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	fn := p.body()
+	if !ok || fn == nil || !slices.Contains(timers, p.callee(c)) || p.inLoop() {
+		return false
+	}
+	var waits, tries *ast.SelectStmt
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return n.Body == fn
+		case *ast.SelectStmt:
+			switch own, others, immediate := p.casesOf(n, c); {
+			case immediate && n.Pos() < c.Pos():
+				tries = n
+			case own && others && waits == nil && !immediate:
+				waits = n
+			}
+		}
+		return true
+	})
+	return waits != nil && tries == nil && (waits.Pos() > c.Pos() || waits.End() > c.End())
+}
+
+// casesOf reports whether a select waits for the timer that a call makes, for something else, and whether it has a default.
+func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, immediate bool) {
+	v := p.made(timer)
+	for _, clause := range s.Body.List {
+		comm := clause.(*ast.CommClause).Comm
+		if comm == nil {
+			immediate = true
+			continue
+		}
+		of := false
+		ast.Inspect(comm, func(n ast.Node) bool {
+			id, isName := n.(*ast.Ident)
+			of = of || n == ast.Node(timer) || isName && v != "" && id.Name == v
+			return !of
+		})
+		own, others = own || of, others || !of
+	}
+	return own, others, immediate
+}
+
+// made is the name of the first variable that a statement defines as what a call makes; "" for none.
+func (p Place) made(c *ast.CallExpr) (name string) {
+	ast.Inspect(p.Path[0], func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if ok && a.Tok == token.DEFINE && len(a.Rhs) == 1 && a.Rhs[0] == ast.Expr(c) {
+			if id, ok := a.Lhs[0].(*ast.Ident); ok {
+				name = id.Name
+			}
+		}
+		return name == ""
+	})
+	return name
+}
+
+// Descends is the text, a parameter, that the expression lengthens for a call of its own function; "" for another.
+func (p Place) Descends() string {
+	sum, ok := p.Expr.(*ast.BinaryExpr)
+	if !ok || sum.Op != token.ADD || len(p.Path) == 0 {
+		return ""
+	}
+	fn, ok := p.Path[0].(*ast.FuncDecl)
+	if !ok {
+		return ""
+	}
+	first := ast.Expr(sum)
+	for {
+		b, ok := ast.Unparen(first).(*ast.BinaryExpr)
+		if !ok {
+			break
+		}
+		first = b.X
+	}
+	v := p.variable(first)
+	if v == nil || v.Pos() < fn.Type.Params.Pos() || v.Pos() >= fn.Type.Params.End() {
+		return ""
+	}
+	own := p.Info.Defs[fn.Name]
+	calls := func(c *ast.CallExpr) bool {
+		switch f := ast.Unparen(c.Fun).(type) {
+		case *ast.Ident:
+			return p.Info.Uses[f] == own
+		case *ast.SelectorExpr:
+			return p.Info.Uses[f.Sel] == own
+		}
+		return false
+	}
+	if around, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && calls(around) {
+		return v.Name()
+	}
+	to, only := p.defined(), false
+	if to == nil {
+		return ""
+	}
+	p.uses(fn.Body, to, func(_ *ast.Ident, path []ast.Node) {
+		c, ok := path[len(path)-1].(*ast.CallExpr)
+		only = only || ok && calls(c)
+	})
+	if !only {
+		return ""
+	}
+	return v.Name()
+}
+
+// OnlyBytes reports whether the expression is a text that is only converted to bytes: it is put together and then copied.
+func (p Place) OnlyBytes() bool {
+	fn, v := p.body(), p.holder()
+	if t := p.Info.TypeOf(p.Expr); fn == nil || v == nil || t == nil || !isText(t) || !isText(v.Type()) {
+		return false
+	}
+	converted, other := false, false
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		c, ok := path[len(path)-1].(*ast.CallExpr)
+		if ok && p.Info.Types[c.Fun].IsType() && !isText(p.Info.Types[c.Fun].Type) {
+			converted = true
+			return
+		}
+		a, sets := path[len(path)-1].(*ast.AssignStmt)
+		other = other || !(sets && slices.Contains(a.Lhs, ast.Expr(id)))
+	})
+	return converted && !other
+}
+
+// WrittenAsBytes is the call of a Write that gets the text as bytes, put together or converted for it; "" for another.
+func (p Place) WrittenAsBytes() string {
+	path := p.Path
+	if sum, ok := p.Expr.(*ast.BinaryExpr); !ok || sum.Op != token.ADD || len(path) < 2 {
+		return ""
+	}
+	c, ok := path[len(path)-1].(*ast.CallExpr)
+	if !ok || !p.Info.Types[c.Fun].IsType() || isText(p.Info.Types[c.Fun].Type) {
+		return ""
+	}
+	w, ok := path[len(path)-2].(*ast.CallExpr)
+	if !ok || len(w.Args) != 1 {
+		return ""
+	}
+	sel, ok := w.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Write" || !strings.HasSuffix(p.callee(w), ".Write") {
+		return ""
+	}
+	return types.ExprString(sel)
+}

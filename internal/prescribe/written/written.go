@@ -1,0 +1,140 @@
+// Package written has the rules that need little more than to see how an expression is written: each is a fact of package
+// idiom with its cure and its text.
+package written
+
+import (
+	"fmt"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
+
+// Need is a fact about the object, beside the way in which it is written, that a rule needs.
+type Need int
+
+// Facts that rules need.
+const (
+	Own      Need = iota // no call of a library makes it
+	Called               // a call makes it
+	Small                // up to 512 bytes
+	Several              // more than one in an operation
+	Dies                 // in a frame that is known
+	Passing              // not kept for long
+	OnlyRead             // all that is seen to be done with it is to read it
+	DiesHere             // in the function that makes it
+)
+
+// Rule is a way of writing and its cure.
+type Rule struct {
+	Name  string // stable: the table of hit rates has it
+	Cure  string // code
+	Kinds []finding.Kind
+	Needs []Need
+	// Kept says that the cure fits although what is made here is kept, returned, or goes where nobody sees it.
+	Kept bool
+	// Tell is what to do; "" where the expression is written in another way.
+	Tell func(p idiom.Place) string
+	// Less is the part of the objects that the cure takes away; nil for all.
+	Less func(p idiom.Place) float64
+}
+
+// kinds is a list of kinds of allocation.
+func kinds(k ...finding.Kind) []finding.Kind { return k }
+
+// allBut is the part that n equal calls make without the first.
+func allBut(n int) float64 {
+	if n < 2 {
+		return 1
+	}
+	return 1 - 1/float64(n)
+}
+
+// saying is a text where an answer is no, and else the text with the answer in it, in backquotes.
+func saying(answer func(idiom.Place) string, format string) func(idiom.Place) string {
+	return func(p idiom.Place) string {
+		a := answer(p)
+		if a == "" {
+			return ""
+		}
+		return fmt.Sprintf(format, a)
+	}
+}
+
+// where is a text where an answer is yes.
+func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string {
+	return func(p idiom.Place) string {
+		if !answer(p) {
+			return ""
+		}
+		return text
+	}
+}
+
+// Rules has all ways of writing with a cure, in no order.
+var Rules = []Rule{
+	// Memory that need not be on the heap.
+	{Name: "options by value", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small}, Kept: true,
+		Tell: saying(idiom.Place.ForFunctions, "without options, do without {expr}, or let values of `%s` take it and give it back by value: a pointer that is handed to them has to be on the heap")},
+	{Name: "target of errors.As", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true,
+		Tell: where(idiom.Place.OnlyErrorsAs, "ask with errors.AsType (Go 1.26): the address that errors.As is handed puts {expr} on the heap")},
+
+	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true,
+		Tell: saying(idiom.Place.Element, "keep the values themselves in `%s`, or make {expr} in slabs: each element is an object of its own")},
+
+	// Text.
+	{Name: "put together again", Cure: "avoid-conversion", Kept: true,
+		Tell: saying(idiom.Place.CutAgain, "slice `%s` at its separators, with strings.IndexByte: what Join puts together is a part of it")},
+	{Name: "few runes of a text", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion, finding.KindMake),
+		Tell: where(idiom.Place.FewRunes, "find the place with range or utf8.DecodeRuneInString, and slice the text: {expr} decodes all of it")},
+	{Name: "replacements in a row", Cure: "avoid-conversion", Kept: true,
+		Tell: func(p idiom.Place) string {
+			n := len(p.Replacements().Calls)
+			if n < 2 {
+				return ""
+			}
+			return fmt.Sprintf("replace all by one strings.Replacer in a package variable: each of the %d calls copies the text", n)
+		},
+		Less: func(p idiom.Place) float64 { return allBut(len(p.Replacements().Calls)) }},
+	{Name: "asked in another form", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion),
+		Tell: saying(idiom.Place.OtherPackage, "ask with %s, which takes it as it is")},
+
+	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,
+		Tell: where(idiom.Place.OnlyBytes, "append to a []byte from the start: the text {expr} is only converted to bytes")},
+	{Name: "written as bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat), Needs: []Need{Dies},
+		Tell: saying(idiom.Place.WrittenAsBytes, "write its parts one by one, with io.WriteString, instead of {expr}: `%s` gets a copy of all")},
+
+	// Work that is done again, or for nothing.
+	{Name: "timer before it has to wait", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
+		Tell: where(idiom.Place.Waits, "try the other cases first, in a select with default, and call {callee} only where it has to wait")},
+	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
+		Tell: saying(idiom.Place.MadeCopy, "use `%s` itself: the copy is only read")},
+	{Name: "read to be written", Cure: "skip-work", Needs: []Need{Called},
+		Tell: where(idiom.Place.WrittenOn, "copy with io.Copy: what {callee} reads is only written again")},
+	{Name: "made to be taken apart", Cure: "skip-work", Kept: true,
+		Tell: saying(idiom.Place.ParsedAgain, "make the value of what is there, such as with time.Date: %s takes the text apart that is put together for it")},
+	{Name: "decoded into a map", Cure: "skip-work", Kept: true,
+		Tell: saying(idiom.Place.Loose, "decode into a struct that has the fields which are read of `%s`: the map gets all of the text, with each value boxed")},
+	{Name: "encoded to be decoded", Cure: "skip-work", Kept: true,
+		Tell: where(idiom.Place.EncodedAgain, "copy the fields themselves: the value is encoded as JSON only to be decoded again")},
+	{Name: "values in a row", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
+		Tell: func(p idiom.Place) string {
+			n := p.Contexts()
+			if n < 2 {
+				return ""
+			}
+			return fmt.Sprintf("put the %d values into one struct, under one key: each call makes a context and boxes its value", n)
+		},
+		Less: func(p idiom.Place) float64 { return allBut(p.Contexts()) }},
+
+	// Memory that is used again.
+	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
+		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
+	{Name: "filtered into a new slice", Cure: "reuse-buffer", Kinds: kinds(finding.KindGrowth, finding.KindMake), Kept: true,
+		Tell: saying(idiom.Place.Filtered, "append to `%s` cut to length zero: what stays is never behind what is read")},
+	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
+		Tell: saying(idiom.Place.Descends, "carry `%s` as a []byte that each call appends to and cuts again, and make a text only where one is kept")},
+	{Name: "read in the next turn only", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake),
+		Tell: saying(idiom.Place.Swapped, "make two before the loop, and let them change their places: of the earlier ones, only `%s` is read")},
+	{Name: "number in its own place", Cure: "reuse-buffer", Kept: true,
+		Tell: saying(idiom.Place.OwnNumber, "let the method set `%s` itself: in math/big, the receiver may be one of the arguments")},
+}
