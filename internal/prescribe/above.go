@@ -44,6 +44,9 @@ func (c *candidate) askedAbove(p *allocated) string {
 		return ""
 	}
 	at := own[p.Life.Frame]
+	if at.Function != p.Life.Function { // it dies on another way
+		return ""
+	}
 	l := c.source.At(at.File, at.Line)
 	if l == nil {
 		return ""

@@ -189,6 +189,9 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		return c.unsure(offers)
 	}
 	row := finding.Row{Finding: rank.PlacedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}
+	if at := row.Finding.Site; c.source != nil && c.source.Generated(at.File) {
+		return c.leftAlone("the file is generated, so its generator would have to change")
+	}
 	if slices.Contains(pooling, best.cure.Code) && len(c.held) > 0 {
 		c.absorb(&row)
 	}

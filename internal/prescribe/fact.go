@@ -93,6 +93,11 @@ var (
 		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
 	}, []string{"here"}}
+	// regrown is what most slices outgrow their first array of.
+	regrown = test("mostly outgrown", func(c *candidate, _ *allocated) bool {
+		objects, _ := c.grown().Waste()
+		return objects >= fewOutgrown
+	})
 	single = test("rarely outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
 		return len(c.Finding.Allocation.Sizes) > 0 && objects < fewOutgrown

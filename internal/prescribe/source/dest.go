@@ -96,6 +96,9 @@ func (l *Line) fieldOrigin(d *Dest, x ast.Expr) {
 	from := l.ofNew(d, x)
 	var lazy token.Pos // the end of a branch that has none
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		if c, ok := n.(*ast.CaseClause); ok && !l.spans(c) {
+			return false // another way through a switch
+		}
 		if b, ok := n.(*ast.IfStmt); ok && comparesNil(b.Cond, same) {
 			lazy = b.Body.End()
 		}
@@ -378,13 +381,18 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 				if len(n.Lhs) > 0 && grown(n.Lhs[0], same) {
 					grow, found = n, append([]ast.Node(nil), path...)
 				}
+			case *ast.IncDecStmt: // of an entry of a map
+				if _, entry := n.X.(*ast.IndexExpr); entry && grown(n.X, same) {
+					grow, found = n, append([]ast.Node(nil), path...)
+				}
 			}
 		}
 		path = append(path, n)
 		return true
 	})
 	loops := 0
-	plain := true
+	_, counter := grow.(*ast.IncDecStmt) // whose keys come again
+	plain := !counter
 around:
 	for i := len(found) - 1; i >= 0; i-- {
 		switch n := found[i].(type) {

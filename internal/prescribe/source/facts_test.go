@@ -300,3 +300,61 @@ func g(n int, add []byte) []byte {
 		t.Errorf("%s is made %q, want %q", d.Name, d.Made, MadeSized)
 	}
 }
+
+// TestFieldOfNew: slices and maps in fields of a struct that the function makes, and others.
+func TestFieldOfNew(t *testing.T) {
+	_, line := load(t, `package m
+
+type box struct {
+	list []string
+	m    map[string]int
+}
+
+func fills(names []string, text string, other []string, n int) (*box, *box, *box, *box) {
+	a := &box{m: map[string]int{}}
+	for _, n := range names {
+		a.list = append(a.list, n) //nil
+		a.m[n]++ //empty
+	}
+	b := box{list: other}
+	for range text {
+		b.list = append(b.list, "") //given
+	}
+	c := &box{}
+	c.list = other
+	for range names {
+		c.list = append(c.list, "") //set
+	}
+	d := &box{}
+	if n > 3 {
+		d = a
+	}
+	for range names {
+		d.list = append(d.list, "") //taken
+	}
+	var all []rune
+	for _, r := range text {
+		all = append(all, r) //runes
+	}
+	switch {
+	case n > 1:
+		a.list = make([]string, 0, 4)
+	case n < 0:
+		a.list = append(a.list, "") //else
+	}
+	return a, &b, c, d
+}
+`)
+	for name, want := range map[string]Dest{
+		"nil": {Made: MadeNil, Count: "len(names)"}, "empty": {Made: MadeEmpty, Count: "len(names)"}, "given": {Made: MadeElse}, "set": {Made: MadeElse}, "taken": {Made: MadeElse},
+		"runes": {Made: MadeNil, Count: "utf8.RuneCountInString(text)"}, "else": {Made: MadeNil},
+	} {
+		kind := Append
+		if name == "empty" {
+			kind = MapInsert
+		}
+		if d := first(t, line(name), kind).Into; d.Made != want.Made || d.Count != want.Count || name == "empty" && d.Exact {
+			t.Errorf("%s: %q, count %q, want %q, %q", name, d.Made, d.Count, want.Made, want.Count)
+		}
+	}
+}

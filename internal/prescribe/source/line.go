@@ -28,7 +28,6 @@ type Func struct {
 	Init       bool // package initialisation: runs once
 	Exported   bool // by name, and so is its receiver's type
 	Loops      int  // loops in it
-	Generated  bool // the file says so
 	Parameters []string
 
 	decl *ast.FuncDecl
@@ -76,7 +75,7 @@ func (l *Line) spans(n ast.Node) bool {
 
 // function describes the innermost function; nil outside of any.
 func (l *Line) function() *Func {
-	f := &Func{Generated: ast.IsGenerated(l.file.syntax)}
+	f := &Func{}
 	for _, n := range l.path {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
@@ -193,8 +192,11 @@ func (l *Line) countOf(x ast.Expr) string {
 			return l.lenOf(x)
 		}
 	case *types.Basic:
-		if u.Info()&types.IsInteger != 0 {
+		switch {
+		case u.Info()&types.IsInteger != 0:
 			return l.number(x)
+		case u.Info()&types.IsString != 0 && pureOperand(x) != nil:
+			return "utf8.RuneCountInString(" + l.text(x) + ")"
 		}
 	case *types.Signature:
 		return l.sequence(x)

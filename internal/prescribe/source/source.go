@@ -164,6 +164,12 @@ func (p *Program) At(name string, line int) *Line {
 	return l
 }
 
+// Generated reports whether a file says that it is generated.
+func (p *Program) Generated(name string) bool {
+	f := p.find(name)
+	return f != nil && ast.IsGenerated(f.syntax)
+}
+
 // literalName matches the names that the compiler gives to function literals.
 var literalName = regexp.MustCompile(`\.func\d+(\.\d+)*(-range\d+)?$`)
 

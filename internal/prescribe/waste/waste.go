@@ -222,6 +222,22 @@ func OtherForm(e *source.Expr, ours bool) string {
 	return "keep the text in one form"
 }
 
+// always reports whether each run of a block comes to a node, which no branch in it holds.
+func always(block *ast.BlockStmt, node ast.Node) bool {
+	found := false
+	ast.Inspect(block, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			return n == block
+		case *ast.CaseClause, *ast.CommClause, *ast.FuncLit:
+			return false
+		}
+		found = found || n == node
+		return !found
+	})
+	return found
+}
+
 // EachForgotten reports whether an expression is ranged over, and each turn of the loop only calls methods of its value,
 // or hands it to functions: a value that is set again in each turn would do.
 func EachForgotten(e *source.Expr) bool {
@@ -242,7 +258,7 @@ func EachForgotten(e *source.Expr) bool {
 				uses++
 			}
 		case *ast.SelectorExpr:
-			if id, ok := n.X.(*ast.Ident); ok && id.Name == value.Name {
+			if id, ok := n.X.(*ast.Ident); ok && id.Name == value.Name && !(n.Sel.Name == "Interface" && always(loop.Body, n)) { // which makes a copy anyway
 				forgotten++
 			}
 		case *ast.CallExpr:

@@ -52,6 +52,14 @@ func keys(m reflect.Value, seen map[any]bool) (all []reflect.Value) {
 	for _, k := range m.MapKeys() { // held
 		go fmt.Println(k)
 	}
+	for _, k := range m.MapKeys() { // held
+		seen[k.Interface()] = true
+	}
+	for _, k := range m.MapKeys() { // forgotten
+		if k.String() == "" {
+			seen[k.Interface()] = true
+		}
+	}
 	all = m.MapKeys() // held
 	return all
 }
