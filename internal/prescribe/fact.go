@@ -98,6 +98,11 @@ var (
 		objects, _ := c.grown().Waste()
 		return objects >= fewOutgrown
 	})
+	// modest is a slice whose last arrays are no larger than a page: the code does not show that others get so large.
+	modest = test("of a page at most", func(c *candidate, _ *allocated) bool {
+		sizes := c.Finding.Allocation.Sizes
+		return len(sizes) > 0 && regrowth.Last(sizes) <= bigObject
+	})
 	single = test("rarely outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
 		return len(c.Finding.Allocation.Sizes) > 0 && objects < fewOutgrown

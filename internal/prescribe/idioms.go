@@ -39,7 +39,7 @@ var (
 	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p) != "" }, "typefunc")
 	// unfilled is a map of which the recording has no entry: what grows would be a part of the object.
 	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
-		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner())
+		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Returned(c.source, p.owner())
 	})
 	queued = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())

@@ -56,9 +56,9 @@ var table = append(waysOfWriting(), []rule{
 
 	// First sizes.
 	{name: "slice of a known length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, exact, outgrown}, at: atMaker, takes: firstSizes, text: "make {var}{made} with capacity {count}"},
-	{name: "slice of a bounded length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, outgrown}, not: []fact{exact}, at: atMaker, takes: firstSizes,
+	{name: "slice of a bounded length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, outgrown, regrown}, not: []fact{exact}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with the capacity it usually reaches{here}, at most {count}: not every turn adds to it"},
-	{name: "slice of a usual length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, outgrown, regrown}, not: []fact{counted}, at: atMaker, takes: firstSizes,
+	{name: "slice of a usual length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, outgrown, regrown, modest}, not: []fact{counted}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with the capacity it usually reaches{here}"},
 	{name: "slice of too small a size, length known", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, counted, exact, outgrown}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with capacity {count}: it outgrows the one it has"},
@@ -139,7 +139,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "keep what {typefunc} makes in a sync.Map by its reflect.Type: it depends on that alone"},
 	{name: "made for a result that is dropped", cure: "skip-work", needs: []fact{seen, unasked}, despite: []fact{resultIsKept},
 		text: "make {expr} only for callers that ask for it: {dropper} drops the result"},
-	{name: "map that stays empty", cure: "skip-work", needs: []fact{own, seen, unfilled}, not: []fact{handsOn},
+	{name: "map that stays empty", cure: "skip-work", needs: []fact{own, seen, unfilled},
 		text: "make {expr} where its first entry is put: nothing was put into it in this recording"},
 	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},
 	{name: "asked of the original", cure: "skip-work", needs: []fact{inline, climbs, asked, itself}, not: []fact{byType}, at: atDeath, text: "ask {maker} for what is needed: {asked} here"},

@@ -289,7 +289,7 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := c.reset(p); t != nil && (ok || p.Kind == finding.KindMap && p.owner() != "" || c.ender(p) != "") {
+		if _, ok := c.reset(p); t != nil && (ok || c.ender(p) != "") {
 			if c.lent == nil {
 				c.lent = map[string]bool{}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/types"
 	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -217,19 +218,37 @@ func Fills(src *source.Program, field string) bool {
 	}
 	for fn := range src.Functions() {
 		for in := range flow.Instructions(fn) {
-			up, ok := in.(*ssa.MapUpdate)
-			if !ok {
-				continue
-			}
-			load, ok := up.Map.(*ssa.UnOp)
-			if !ok {
-				continue
-			}
-			at, ok := load.X.(*ssa.FieldAddr)
-			if ok && src.PlaceOf(flow.Field(at).Pos()) == field {
+			if up, ok := in.(*ssa.MapUpdate); ok && loads(src, up.Map, field) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// Returned reports whether an exported function returns what a field holds, which is named by the place of its declaration:
+// others may then put something into it.
+func Returned(src *source.Program, field string) bool {
+	for fn := range src.Functions() {
+		if fn.Object() == nil || !fn.Object().Exported() {
+			continue
+		}
+		for in := range flow.Instructions(fn) {
+			ret, ok := in.(*ssa.Return)
+			if ok && slices.ContainsFunc(ret.Results, func(v ssa.Value) bool { return loads(src, v, field) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loads reports whether a value is what a field holds.
+func loads(src *source.Program, v ssa.Value, field string) bool {
+	load, ok := v.(*ssa.UnOp)
+	if !ok {
+		return false
+	}
+	at, ok := load.X.(*ssa.FieldAddr)
+	return ok && src.PlaceOf(flow.Field(at).Pos()) == field
 }

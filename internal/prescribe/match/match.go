@@ -48,7 +48,7 @@ func Expr(l *source.Line, m Memory) *source.Expr {
 		var best *source.Expr
 		most := -1.0
 		for _, e := range l.Exprs {
-			ofMap := m.Kind == finding.KindMap || m.Kind == finding.KindMapGrowth
+			ofMap := kind != source.MapInsert && (m.Kind == finding.KindMap || m.Kind == finding.KindMapGrowth)
 			if e.Kind != kind || m.Kind == finding.KindBoxing && !e.Call.Boxes || m.Kind == finding.KindVariadic && !e.Call.Spread || ofMap && (e.Size > 0 || e.Elem > 0) {
 				continue
 			}

@@ -24,6 +24,10 @@ func TestExpr(t *testing.T) {
 	f(item, finding.SizeCount{Size: 96, Objects: 100})
 	f(item, finding.SizeCount{Size: 32, Objects: 1}, finding.SizeCount{Size: 96, Objects: 100})
 	f(item) // sizes are not known
+	put := &source.Expr{Kind: source.MapInsert, Text: "m[k] = v", Size: 16}
+	if got := match.Expr(&source.Line{Exprs: []*source.Expr{item, put}}, match.Memory{Kind: finding.KindMapGrowth}); got != put {
+		t.Errorf("of a map that grows: %s, want %s", got.Text, put.Text)
+	}
 	if got := match.Expr(l, match.Memory{Kind: finding.KindMap}); got != entries {
 		t.Errorf("of a map: %s, want %s", got.Text, entries.Text)
 	}

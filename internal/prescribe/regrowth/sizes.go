@@ -47,6 +47,21 @@ func Reached(sizes []finding.SizeCount, elem int64) string {
 	}
 }
 
+// Last is the size of the arrays that slices grew to, the ninetieth of a hundred; sizes are in order.
+func Last(sizes []finding.SizeCount) unit.Bytes {
+	final := 0.0
+	for i := range sizes {
+		final += last(sizes, i)
+	}
+	sum := 0.0
+	for i, s := range sizes {
+		if sum += last(sizes, i); sum >= 0.9*final {
+			return s.Size
+		}
+	}
+	return 0
+}
+
 // last is how many blocks of a size were not outgrown.
 func last(sizes []finding.SizeCount, i int) float64 {
 	if i+1 < len(sizes) {
