@@ -67,3 +67,20 @@ func TestUncounted(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsampled: a line that a profile of memory counts has a row where no CPU sample fell on it, after those with samples.
+func TestUnsampled(t *testing.T) {
+	r := newRecording(t)
+	r.cpu([]sample{{"runtime.mallocgc example.com/m.Sampled", []int64{0, 15e7}}, {"example.com/m.Work", []int64{0, 65e7}}})
+	r.snapshot(nil)
+	r.snapshot([]sample{
+		{"runtime.mallocgc example.com/m.Sampled", []int64{3, 3000, 0, 0}}, {"runtime.mallocgc example.com/m.Counted", []int64{4, 9000, 0, 0}},
+	})
+	var got []string
+	for _, f := range r.diagnose().Diagnosis().Findings {
+		got = append(got, f.Site.Function)
+	}
+	if want := []string{"example.com/m.Sampled", "example.com/m.Counted"}; !slices.Equal(got, want) {
+		t.Errorf("rows: %v, want %v", got, want)
+	}
+}

@@ -58,6 +58,11 @@ func weight(s *siteCost, r *runCosts) float64 {
 	if r.CPU.Known && r.cpu.charged > 0 {
 		return s.cost.CPU.Value
 	}
+	return byteShare(s, r)
+}
+
+// byteShare is a site's share of the bytes of its run.
+func byteShare(s *siteCost, r *runCosts) float64 {
 	if all := r.AllBytes(); all > 0 {
 		return math.Max(s.site.Bytes, 0) / all
 	}
@@ -174,13 +179,14 @@ func thirdParty(s *siteCost, own *stack.Ownership) string {
 // those that cost less than floor of the whole.
 func rank(all []merged, module stack.Root, runs int) (findings, apart []finding.Finding) {
 	for i, m := range all {
-		w := 0.0
+		w, bytes := 0.0, 0.0
 		for i, s := range m.sites {
 			w += weight(s, m.runs[i]) / float64(runs)
+			bytes += byteShare(s, m.runs[i]) / float64(runs)
 		}
-		// A negative cost gets a row too: removing such a site would make the program
-		// slower.
-		if math.Abs(w) < floor {
+		// A negative cost gets a row too: removing such a site would make the program slower. A short run may have no
+		// CPU sample of a site that its profile of memory counts.
+		if math.Abs(w) < floor && bytes < floor {
 			continue
 		}
 		f := m.finding(module, runs)
@@ -221,8 +227,7 @@ func uncounted(fs []finding.Finding) (out []finding.Finding) {
 	return out
 }
 
-// floor drops rows that are too small to act on: below this share of the CPU, or of the
-// bytes if CPU was not sampled.
+// floor drops rows that are too small to act on: below this share of the CPU and of the bytes.
 const floor = 0.0005
 
 // order sorts findings by cost. A function's heaviest line is ranked by the cost of the
@@ -231,36 +236,37 @@ const floor = 0.0005
 // own cost.
 func order(fs []finding.Finding) {
 	slices.SortStableFunc(fs, byCost)
-	total := map[string]float64{}
+	total := map[string]amount{}
 	for _, f := range fs {
-		total[f.Site.Function] += amount(f)
+		t := total[f.Site.Function]
+		total[f.Site.Function] = amount{t.cpu + f.Cost.CPU.Value, t.bytes + f.Cost.Bytes.Value}
 	}
-	key := make(map[evidence.Site]float64, len(fs))
+	key := make(map[evidence.Site]amount, len(fs))
 	for _, f := range fs {
-		key[f.Site] = amount(f)
+		key[f.Site] = amountOf(f)
 		if t, first := total[f.Site.Function]; first {
 			key[f.Site] = t
 			delete(total, f.Site.Function)
 		}
 	}
-	slices.SortStableFunc(fs, func(a, b finding.Finding) int { return cmp.Compare(key[b.Site], key[a.Site]) })
+	slices.SortStableFunc(fs, func(a, b finding.Finding) int { return key[b.Site].compare(key[a.Site]) })
 }
 
 // byCost puts the finding that costs more first, and equal ones in the order of their places.
 func byCost(a, b finding.Finding) int {
 	return cmp.Or(
-		cmp.Compare(amount(b), amount(a)), cmp.Compare(a.Site.File, b.Site.File),
+		amountOf(b).compare(amountOf(a)), cmp.Compare(a.Site.File, b.Site.File),
 		cmp.Compare(a.Site.Line, b.Site.Line),
 	)
 }
 
-// amount is the cost that findings are compared by: CPU where it was sampled,
-// else bytes.
-func amount(f finding.Finding) float64 {
-	if f.Cost.CPU.Value != 0 {
-		return f.Cost.CPU.Value
-	}
-	return f.Cost.Bytes.Value
+// amount is the cost that findings are compared by: the share of CPU, and the bytes of those without a sample.
+type amount struct{ cpu, bytes float64 }
+
+func amountOf(f finding.Finding) amount { return amount{f.Cost.CPU.Value, f.Cost.Bytes.Value} }
+
+func (a amount) compare(b amount) int {
+	return cmp.Or(cmp.Compare(a.cpu, b.cpu), cmp.Compare(a.bytes, b.bytes))
 }
 
 // Title names an allocation in a few words.

@@ -29,7 +29,7 @@ var table = append(waysOfWriting(), []rule{
 	{name: "a call without boxes", cure: "unbox-interface", needs: []fact{call("unbox-interface")}, despite: []fact{boxIsKept}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "boxed as a key", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing), inline, boxedKey}, despite: []fact{boxIsKept}, text: "{keytype}"},
 	{name: "boxed for a call that is known", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, listedElse},
-		not: []fact{reflecting, boxless}, text: "instead of {callee}, {better}: it boxes its arguments"},
+		not: []fact{reflecting, boxless, anError}, text: "instead of {callee}, {better}: it boxes its arguments"},
 	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours, anys},
 		not:  []fact{reflecting, boxless, listedElse, returnedByCall, ofInterface, unchanging, standard, stored},
 		text: "do not box the arguments of {callee}: test the condition first, or give it typed parameters"},

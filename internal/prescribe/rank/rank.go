@@ -73,11 +73,11 @@ func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 		at, bt := a.Site, b.Site
 		leftA, leftB := a.Remedy.Code == cures.LeaveIt, b.Remedy.Code == cures.LeaveIt
 		if leftA || leftB {
-			return cmp.Or(compareBool(leftA, leftB), cmp.Compare(figure(s, &b), figure(s, &a)), comparePlace(at, bt))
+			return cmp.Or(compareBool(leftA, leftB), cmp.Compare(figure(s, &b), figure(s, &a)), cmp.Compare(s.ByteShare(b.Finding), s.ByteShare(a.Finding)), comparePlace(at, bt))
 		}
 		return cmp.Or(
 			cmp.Compare(whole[bt.Function], whole[at.Function]), cmp.Compare(at.Function, bt.Function),
-			cmp.Compare(figure(s, &b), figure(s, &a)), comparePlace(at, bt),
+			cmp.Compare(figure(s, &b), figure(s, &a)), cmp.Compare(bytesSaved(s, &b), bytesSaved(s, &a)), comparePlace(at, bt),
 		)
 	})
 	for i := range kept {
