@@ -1,12 +1,14 @@
 package prescribe
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
 // above is the variable or field of a caller that a function is handed to make grow.
@@ -69,6 +71,20 @@ func (c *candidate) dropper(p *allocated) string {
 		}
 	}
 	return ""
+}
+
+// takesTurns reports whether the part is a result of a function whose caller, in a loop, puts each in the place of an operand
+// of the next call.
+func (c *candidate) takesTurns(p *allocated) bool {
+	result := p.Life.End == finding.EndResult || p.Life.End == finding.EndFrame && p.Life.Frame > 0
+	own := c.heaviestWay(p)
+	if c.source == nil || !result || len(own) < 2 {
+		return false
+	}
+	l := c.source.At(own[1].File, own[1].Line)
+	return l != nil && slices.ContainsFunc(l.Exprs, func(e *source.Expr) bool {
+		return e.Kind == source.Call && e.Call.Callee == life.Plain(own[0].Function) && waste.Place(l, e).TakesTurns()
+	})
 }
 
 // heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.

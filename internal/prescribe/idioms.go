@@ -41,7 +41,8 @@ var (
 	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Returned(c.source, p.owner())
 	})
-	queued = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
+	inTurns = test("in the place of an operand in the next turn", func(c *candidate, p *allocated) bool { return c.takesTurns(p) }, "result")
+	queued  = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
 	})
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {

@@ -82,6 +82,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
 	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
+	"result":    func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
 	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
 	"typefunc":  func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p)) },
 	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },

@@ -181,6 +181,8 @@ var table = append(waysOfWriting(), []rule{
 	{name: "timer of a loop", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), timed, inLoop}, text: "instead of {callee}, {better}"},
 	{name: "maps of a recursion", cure: "reuse-buffer", needs: []fact{is(finding.KindMap, finding.KindMapGrowth), own, merges}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
 		text: "hand {maker} the map to fill: it calls itself, and each level copies what the one below made"},
+	{name: "results in turns", cure: "reuse-buffer", needs: []fact{own, is(finding.KindMake, finding.KindNew, finding.KindGrowth), inTurns}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: reused, adds: reuseCost,
+		text: "let {result} write to memory that it is handed, and let two results change their places in the loop that calls it: only the last stays"},
 	{name: "text of a recursion", cure: "reuse-buffer", needs: []fact{retold}, despite: []fact{resultEnd, storedElsewhere, unseenOwner}, takes: levels,
 		text: "write to one buffer, which {maker} is handed: it calls itself, and each level copies the text of the one below"},
 	{name: "array kept for the next turn", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, empty, passing}, not: []fact{receivers, anew},

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Element is the slice of pointers that the expression, a new struct, becomes an element of at once; "" for another. The
@@ -167,4 +168,71 @@ func (p Place) IsBareMap() bool {
 		return p.isBuiltin(e, "make") && len(e.Args) == 1
 	}
 	return false
+}
+
+// TakesTurns reports whether the expression is a call in a loop whose result takes the place of one of its operands for the
+// next turn, and is kept nowhere else: of all results, only the last one stays.
+func (p Place) TakesTurns() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	stmts, at := p.list()
+	loop := p.loop()
+	if !ok || at < 0 || loop == nil {
+		return false
+	}
+	v, value := p.set(stmts[at])
+	if v == nil || value != ast.Expr(c) {
+		return false
+	}
+	operands := map[types.Object]bool{}
+	for _, a := range c.Args {
+		operands[p.variable(a)] = true
+	}
+	if sel, ok := c.Fun.(*ast.SelectorExpr); ok && p.Info.Selections[sel] != nil {
+		operands[p.variable(sel.X)] = true
+	}
+	delete(operands, nil)
+	replaced, kept := operands[v], false
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, to := range n.Lhs {
+				if i >= len(n.Rhs) || len(n.Lhs) != len(n.Rhs) || p.variable(n.Rhs[i]) != v {
+					continue
+				}
+				o := p.variable(to)
+				replaced, kept = replaced || operands[o] && o.Pos() < loop.Pos(), kept || !operands[o]
+			}
+		case *ast.CallExpr:
+			if to := p.appends(n); to != nil {
+				kept = kept || p.holds(to.Args[1:], v)
+			}
+		case *ast.CompositeLit:
+			kept = kept || p.holds(n.Elts, v)
+		case *ast.KeyValueExpr:
+			kept = kept || p.variable(n.Value) == v
+		case *ast.SendStmt:
+			kept = kept || p.variable(n.Value) == v
+		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt:
+			kept = true
+		}
+		return !kept
+	})
+	return replaced && !kept
+}
+
+func (p Place) holds(list []ast.Expr, v types.Object) bool {
+	return slices.ContainsFunc(list, func(e ast.Expr) bool { return p.variable(e) == v })
+}
+
+// loop is the innermost loop around the expression, in its function; nil for none.
+func (p Place) loop() ast.Node {
+	for _, n := range slices.Backward(p.Path) {
+		switch n := n.(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return nil
+		case *ast.ForStmt, *ast.RangeStmt:
+			return n
+		}
+	}
+	return nil
 }

@@ -165,6 +165,28 @@ func descends(n int, prefix string, all *[]string) {
 	descends(n-1, path, all)
 }
 
+func step(v []float64) []float64 { return append([]float64(nil), v...) }
+
+func turns(v []float64, n int) (all [][]float64) {
+	for range n {
+		next := step(v) // turns
+		v = next
+	}
+	for range n {
+		v = step(v) // turns
+	}
+	for range n {
+		v = step(v) // -
+		all = append(all, v)
+	}
+	for range n {
+		w := step(v) // -
+		_ = w
+	}
+	v = step(v) // -
+	return all
+}
+
 func inBytes(a, b string, w io.Writer) []byte {
 	key := a + "/" + b // bytes
 	out := []byte(key)
@@ -211,6 +233,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"bare":     answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
 	"waits":    answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"waited":   answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"turns":    answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
 	"descends": worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
 	"inBytes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		switch {
