@@ -155,6 +155,18 @@ func waited(c chan int) {
 	<-time.After(time.Second) // -
 }
 
+func waitsInside(c chan int) {
+	select {
+	case <-c:
+		t := time.NewTimer(time.Second) // waits
+		select {
+		case <-t.C:
+		case <-c:
+		}
+	default:
+	}
+}
+
 func descends(n int, prefix string, all *[]string) {
 	if n == 0 {
 		*all = append(*all, prefix+"!") // -
@@ -226,15 +238,16 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"write": worded(func(e *source.Expr) bool {
 		return e.Kind == source.Make || e.Kind == source.Variable && !strings.HasPrefix(e.Type, "[]")
 	}, Place.Scratch),
-	"copied":   worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
-	"elements": worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
-	"filtered": worded(func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Filtered),
-	"mades":    worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
-	"bare":     answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
-	"waits":    answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"waited":   answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"turns":    answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
-	"descends": worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
+	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
+	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
+	"filtered":    worded(func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Filtered),
+	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
+	"bare":        answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
+	"waits":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waitsInside": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waited":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"turns":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
+	"descends":    worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
 	"inBytes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		switch {
 		case e.Kind != source.Concat && e.Kind != source.Conversion:

@@ -26,7 +26,7 @@ func (p Place) Waits() bool {
 			return n.Body == fn
 		case *ast.SelectStmt:
 			switch own, others, immediate := p.casesOf(n, c); {
-			case immediate && n.Pos() < c.Pos():
+			case immediate && n.End() < c.Pos():
 				tries = n
 			case own && others && waits == nil && !immediate:
 				waits = n

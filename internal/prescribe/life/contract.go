@@ -291,6 +291,7 @@ var methodContracts = map[shape]contract{
 	{"Err", "()", "(error)"}:                                   passes,
 	{"Done", "()", "(<-chan struct{})"}:                        drops,
 	{"Deadline", "()", "(time.Time, bool)"}:                    drops,
+	{"Reset", "()", "()"}:                                      drops, // of a hash, a buffer, a message
 	{"Sum32", "()", "(uint32)"}:                                drops,
 	{"Sum64", "()", "(uint64)"}:                                drops,
 	{"Int63", "()", "(int64)"}:                                 drops,
