@@ -1,14 +1,11 @@
 package prescribe
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
-	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 )
 
 // above is the variable or field of a caller that a function is handed to make grow.
@@ -45,22 +42,10 @@ func (c *candidate) askedAbove(p *allocated) string {
 	if p.Life.Frame >= len(own) {
 		return ""
 	}
-	at := own[p.Life.Frame]
-	if at.Function != p.Life.Function { // it dies on another way
+	if own[p.Life.Frame].Function != p.Life.Function { // it dies on another way
 		return ""
 	}
-	l := c.source.At(at.File, at.Line)
-	if l == nil {
-		return ""
-	}
-	u := l.Asked(life.Plain(own[p.Life.Frame-1].Function))
-	if u == nil {
-		return ""
-	}
-	if _, maker, _ := strings.Cut(life.ShortName(own[p.Life.Frame-1].Function), "."); u.Counts && !strings.HasPrefix(strings.ToLower(maker), "new") {
-		return "only " + u.Name + " of the result is used"
-	}
-	return u.Little()
+	return way.Asked(c.source, own[p.Life.Frame-1:])
 }
 
 // dropper is the function that drops the result of the part's expression; "" where none is seen to.
@@ -78,13 +63,7 @@ func (c *candidate) dropper(p *allocated) string {
 func (c *candidate) takesTurns(p *allocated) bool {
 	result := p.Life.End == finding.EndResult || p.Life.End == finding.EndFrame && p.Life.Frame > 0
 	own := c.heaviestWay(p)
-	if c.source == nil || !result || len(own) < 2 {
-		return false
-	}
-	l := c.source.At(own[1].File, own[1].Line)
-	return l != nil && slices.ContainsFunc(l.Exprs, func(e *source.Expr) bool {
-		return e.Kind == source.Call && e.Call.Callee == life.Plain(own[0].Function) && waste.Place(l, e).TakesTurns()
-	})
+	return c.source != nil && result && way.TakesTurns(c.source, own)
 }
 
 // heaviestWay is the user's frames of the heaviest stack of a part, from the site outwards.

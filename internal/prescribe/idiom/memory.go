@@ -293,3 +293,46 @@ func (p Place) WrittenOn() bool {
 	})
 	return v != nil && written == 1 && others == 0
 }
+
+// LittleUse says what the function uses of the variable that has the expression's value, if that is only its length, its
+// elements one after the other, or a number that one of its methods returns; "" for more.
+func (p Place) LittleUse() string {
+	fn, v := p.body(), p.defined()
+	if fn == nil || v == nil {
+		return ""
+	}
+	ranged, measured, asked, other := 0, 0, "", false
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.RangeStmt:
+			ranged++
+			other = other || around.X != ast.Expr(id)
+		case *ast.CallExpr:
+			measured++
+			other = other || !p.isBuiltin(around, "len")
+		case *ast.SelectorExpr:
+			sig, method := p.Info.TypeOf(around).(*types.Signature)
+			other = other || !method || sig.Params().Len() > 0 || sig.Results().Len() != 1 || !isCount(sig.Results().At(0).Type()) || asked != "" && asked != around.Sel.Name
+			asked = around.Sel.Name
+		default:
+			other = true
+		}
+	})
+	switch {
+	case other:
+		return ""
+	case asked != "" && ranged+measured == 0:
+		return "only " + asked + " of the result is used"
+	case asked == "" && ranged == 1:
+		return "the result is only ranged over"
+	case asked == "" && ranged == 0 && measured > 0:
+		return "only the length of the result is used"
+	}
+	return ""
+}
+
+// isCount reports whether a type is one of numbers or answers.
+func isCount(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString == 0
+}

@@ -199,6 +199,29 @@ func turns(v []float64, n int) (all [][]float64) {
 	return all
 }
 
+func names() []string { return nil }
+func (f *frames) count() int { return f.n }
+func framesOf() *frames { return nil }
+
+func little(sum func([]string)) (n int) {
+	a := names() // the result is only ranged over
+	for range a {
+		n += len(a)
+	}
+	b := names() // only the length of the result is used
+	n += len(b)
+	c := framesOf() // only count of the result is used
+	n += c.count()
+	d := names() // -
+	sum(d)
+	e := names() // -
+	for range e {
+	}
+	for range e {
+	}
+	return n
+}
+
 func inBytes(a, b string, w io.Writer) []byte {
 	key := a + "/" + b // bytes
 	out := []byte(key)
@@ -247,6 +270,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"waitsInside": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"waited":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"turns":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
+	"little":      worded(func(e *source.Expr) bool { return e.Kind == source.Call }, Place.LittleUse),
 	"descends":    worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
 	"inBytes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		switch {

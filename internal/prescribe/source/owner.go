@@ -108,19 +108,19 @@ func (l *Line) emptySlice(x ast.Expr) bool {
 	return false
 }
 
-// Asked is how the result of a call on the line is used: of the function of a name, as pprof spells it,
-// or of an interface's method of that name; nil where no such call is seen, or several.
-func (l *Line) Asked(function string) *Use {
+// Asked is the call on the line of the function of a name, as pprof spells it, or of an interface's method of that name;
+// nil where no such call is seen, or several whose results are used in different ways.
+func (l *Line) Asked(function string) *Expr {
 	method := function[strings.LastIndexByte(function, '.')+1:]
-	var found *Use
+	var found *Expr
 	for _, e := range l.Exprs {
 		if e.Kind != Call || e.Call.Callee != function && !(l.dynamic(e) && strings.HasSuffix(e.Call.Callee, "."+method)) {
 			continue
 		}
-		if found != nil && found.Kind != e.Use.Kind {
+		if found != nil && found.Use.Kind != e.Use.Kind {
 			return nil
 		}
-		found = &e.Use
+		found = e
 	}
 	return found
 }

@@ -2,13 +2,18 @@
 package way
 
 import (
+	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"golang.org/x/tools/go/ssa"
 )
 
 // PoolGet is the function of a pool that hands out an object.
@@ -94,4 +99,64 @@ func OfType(src *source.Program, own []evidence.Frame) string {
 		}
 	}
 	return ""
+}
+
+// TakesTurns reports whether a way begins with a function whose caller, in a loop, puts each of its results in the place of
+// an operand of the next call.
+func TakesTurns(src *source.Program, own []evidence.Frame) bool {
+	if len(own) < 2 {
+		return false
+	}
+	l := src.At(own[1].File, own[1].Line)
+	return l != nil && slices.ContainsFunc(l.Exprs, func(e *source.Expr) bool {
+		return e.Kind == source.Call && e.Call.Callee == life.Plain(own[0].Function) && place(l, e).TakesTurns()
+	})
+}
+
+// Asked is what the caller of the function that a way begins with uses of its result, if that is little; "" for all, or if
+// it is not known.
+func Asked(src *source.Program, own []evidence.Frame) string {
+	if len(own) < 2 {
+		return ""
+	}
+	l := src.At(own[1].File, own[1].Line)
+	if l == nil {
+		return ""
+	}
+	e := l.Asked(life.Plain(own[0].Function))
+	if e == nil || sorts(src.Function(own[0].File, own[0].Line, own[0].Function)) {
+		return ""
+	}
+	_, maker, _ := strings.Cut(life.ShortName(own[0].Function), ".")
+	constructor := strings.HasPrefix(strings.ToLower(maker), "new")
+	switch u := e.Use; {
+	case u.Counts && !constructor:
+		return "only " + u.Name + " of the result is used"
+	case u.Kind == source.UseAssigned && !u.Field && !constructor:
+		return place(l, e).LittleUse()
+	default:
+		return u.Little()
+	}
+}
+
+// sorts reports whether a function brings something in order, for which it needs all of it.
+func sorts(fn *ssa.Function) bool {
+	if fn == nil {
+		return false
+	}
+	for in := range flow.Instructions(fn) {
+		call, ok := in.(ssa.CallInstruction)
+		if !ok || call.Common().StaticCallee() == nil {
+			continue
+		}
+		if obj, ok := call.Common().StaticCallee().Object().(*types.Func); ok && (strings.HasPrefix(flow.Spelling(obj), "sort.") || strings.HasPrefix(flow.Spelling(obj), "slices.Sort")) {
+			return true
+		}
+	}
+	return false
+}
+
+// place is an expression of a line, for package idiom.
+func place(l *source.Line, e *source.Expr) idiom.Place {
+	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
 }
