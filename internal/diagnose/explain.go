@@ -18,7 +18,7 @@ import (
 // Limits of asking the compiler: the hottest findings only, the packages on their stacks
 // between the site and the allocation, and a time limit.
 const (
-	explainedFindings = 60
+	explainedFindings = 250
 	escapePackages    = 12
 	escapeTime        = 60 * time.Second
 )

@@ -125,6 +125,9 @@ func (c *adding) value(e ast.Expr, tok token.Token) int {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 || types.ExprString(call.Args[0]) != c.slice {
 		c.ok = c.ok && (tok == token.DEFINE || begins(e))
+		if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok {
+			return len(lit.Elts)
+		}
 		return 0
 	}
 	if id, ok := call.Fun.(*ast.Ident); !ok || id.Name != "append" || call.Ellipsis.IsValid() {

@@ -16,6 +16,7 @@ const (
 	MadeEmpty   MadeBy = "made without a size"
 	MadeSized   MadeBy = "made with a size"
 	MadeLazy    MadeBy = "made without a size where there is none"
+	MadeFew     MadeBy = "made with its first elements"
 	MadeElse    MadeBy = "comes from elsewhere"
 )
 
@@ -341,6 +342,9 @@ func (l *Line) madeBy(e ast.Expr) MadeBy {
 	case *ast.CompositeLit:
 		if len(e.Elts) == 0 {
 			return MadeEmpty
+		}
+		if _, slice := l.Info().TypeOf(e).Underlying().(*types.Slice); slice {
+			return MadeFew
 		}
 		return MadeElse
 	case *ast.Ident:

@@ -358,3 +358,25 @@ func fills(names []string, text string, other []string, n int) (*box, *box, *box
 		}
 	}
 }
+
+// TestHandedValue: the argument of the only function value that a line calls is that of a literal.
+func TestHandedValue(t *testing.T) {
+	_, line := load(t, `package m
+
+type cmp struct{ cut func(dst, a []byte) []byte }
+
+func use(c *cmp, f func([]byte) []byte, a []byte) ([]byte, []byte) {
+	one := c.cut(nil, a) //one
+	return f(one), c.cut(a, f(a)) //several
+}
+`)
+	if d := line("one").Handed("m.init.func1", 0); d == nil || d.Name != "nil" {
+		t.Errorf("%+v", d)
+	}
+	if d := line("one").Handed("m.other", 0); d != nil {
+		t.Errorf("of a function by its name: %+v", d)
+	}
+	if d := line("several").Handed("m.init.func1", 0); d != nil {
+		t.Errorf("of several: %+v", d)
+	}
+}

@@ -55,11 +55,16 @@ func (l *Line) Owner(e *Expr) string {
 }
 
 // Handed describes the argument of a call on the line: of the function of a name, as pprof spells it,
-// and of a number that counts the receiver. It is nil where no such call is seen.
+// and of a number that counts the receiver. A function literal is called by the only function value that the line calls. It
+// is nil where no such call is seen.
 func (l *Line) Handed(function string, index int) *Dest {
+	value := ""
+	if literalName.MatchString(function) {
+		value = l.functionValue()
+	}
 	for _, e := range l.Exprs {
 		call, ok := e.node.(*ast.CallExpr)
-		if !ok || e.Call.Callee == "" || e.Call.Callee != function {
+		if !ok || (e.Call.Callee == "" || e.Call.Callee != function) && (value == "" || l.text(call.Fun) != value) {
 			continue
 		}
 		args := call.Args
@@ -71,6 +76,28 @@ func (l *Line) Handed(function string, index int) *Dest {
 		}
 	}
 	return nil
+}
+
+// functionValue is the only function value that the line calls; "" for none, or several.
+func (l *Line) functionValue() (value string) {
+	for _, e := range l.Exprs {
+		call, ok := e.node.(*ast.CallExpr)
+		if !ok || e.Kind != Call {
+			continue
+		}
+		name, ok := ast.Unparen(call.Fun).(*ast.Ident)
+		if sel, field := ast.Unparen(call.Fun).(*ast.SelectorExpr); field {
+			name, ok = sel.Sel, true
+		}
+		if _, variable := l.Info().Uses[name].(*types.Var); !ok || !variable {
+			continue
+		}
+		if value != "" {
+			return ""
+		}
+		value = l.text(call.Fun)
+	}
+	return value
 }
 
 // Copied is the slice, map or text that an expression is a copy of; "" for others.

@@ -113,6 +113,23 @@ func TakesTurns(src *source.Program, own []evidence.Frame) bool {
 	})
 }
 
+// Outgrown reports whether a way begins with a function to whose result its caller appends at once.
+func Outgrown(src *source.Program, own []evidence.Frame) bool {
+	if len(own) < 2 {
+		return false
+	}
+	l := src.At(own[1].File, own[1].Line)
+	return l != nil && slices.ContainsFunc(l.Exprs, func(e *source.Expr) bool {
+		c, ok := e.Node().(*ast.CallExpr)
+		if !ok || e.Kind != source.Append {
+			return false
+		}
+		return slices.ContainsFunc(l.Exprs, func(made *source.Expr) bool {
+			return made.Kind == source.Call && made.Call.Callee == life.Plain(own[0].Function) && made.Node() == ast.Node(ast.Unparen(c.Args[0]))
+		})
+	})
+}
+
 // Asked is what the caller of the function that a way begins with uses of its result, if that is little; "" for all, or if
 // it is not known.
 func Asked(src *source.Program, own []evidence.Frame) string {
