@@ -175,6 +175,12 @@ var layers = []layer{
 		why:    "a rule that asks how something is written knows nothing of stacks and costs",
 	},
 	{
+		folder: "internal/prescribe/way",
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/flow", "internal/prescribe/idiom", "internal/prescribe/life", "internal/prescribe/source"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what a stack shows is told from it and from code, whatever its cure",
+	},
+	{
 		folder: "internal/prescribe/match",
 		ours:   []string{"internal/finding", "internal/prescribe/source"},
 		why:    "which expression made an allocation follows from its kind and its sizes",

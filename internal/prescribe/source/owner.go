@@ -68,7 +68,7 @@ func (l *Line) Handed(function string, index int) *Dest {
 			continue
 		}
 		args := call.Args
-		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && l.Info().Selections[sel] != nil {
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && value == "" && l.Info().Selections[sel] != nil {
 			args = append([]ast.Expr{sel.X}, args...)
 		}
 		if index < len(args) {
