@@ -176,7 +176,8 @@ func TestEdits(t *testing.T) {
 				t.Errorf("%s: no edit of kind %q", x.name, x.want)
 				continue
 			}
-			if e.Open != x.open {
+			young := x.open == "" && e.Open != "" && slices.Contains(unproven, e.Kind)
+			if e.Open != x.open && !young {
 				t.Errorf("%s: the question is %q, want %q", x.name, e.Open, x.open)
 			}
 			changed := map[string]bool{}
