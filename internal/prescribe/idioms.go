@@ -136,6 +136,9 @@ func waysOfWriting() (rules []rule) {
 		if w.Less != nil {
 			r.takes, r.less = lessOf, func(p *allocated) float64 { return w.Less(p.place()) }
 		}
+		if w.Values {
+			r.takes = ownBlocks
+		}
 		if w.Kinds != nil {
 			r.needs = append(r.needs, is(w.Kinds...))
 		}

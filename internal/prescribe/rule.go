@@ -59,10 +59,14 @@ const (
 	repeats           // copies of equal texts: half of them is the guess that the interval has to cover
 	levels            // what all levels of a recursion but the first make
 	allButOne         // what all statements in a row but one make
+	ownBlocks         // the blocks of their own, and what points to them: the values move into the slice
 	lessOf            // what the rule itself says
 	allButFirst       // what is made again where it is there already
 	betterCall        // what the library's better call does not make
 )
+
+// pointerSize is that of 64-bit machines, whose recordings most are.
+const pointerSize = 8
 
 // words fills in the words in braces of a text.
 var words = map[string]func(c *candidate, p *allocated) string{
@@ -223,6 +227,10 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		if n := float64(p.times()); n > 1 {
 			pr.Objects, pr.Bytes, pr.Live = 1-1/n, 1-1/n, 1-1/n
 		}
+	case ownBlocks:
+		block := float64(c.blockSize())
+		pr.Bytes = min(max((block-float64(p.Expr.Size)+pointerSize)/block, 0), 1)
+		pr.Live = pr.Bytes
 	case lessOf:
 		less := r.less(p)
 		pr.Objects, pr.Bytes, pr.Live = less, less, less

@@ -34,6 +34,8 @@ type Rule struct {
 	Kept bool
 	// Tell is what to do; "" where the expression is written in another way.
 	Tell func(p idiom.Place) string
+	// Values says that the cure keeps the values where pointers to them were.
+	Values bool
 	// Less is the part of the objects that the cure takes away; nil for all.
 	Less func(p idiom.Place) float64
 }
@@ -78,7 +80,7 @@ var Rules = []Rule{
 	{Name: "target of errors.As", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true,
 		Tell: where(idiom.Place.OnlyErrorsAs, "ask with errors.AsType (Go 1.26): the address that errors.As is handed puts {expr} on the heap")},
 
-	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true,
+	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true, Values: true,
 		Tell: saying(idiom.Place.Element, "keep the values themselves in `%s`, or make {expr} in slabs: each element is an object of its own")},
 
 	// Text.
