@@ -156,7 +156,7 @@ func (f *reportFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.escapes, "escapes", true,
 		"ask the compiler why the hottest values escape to the heap, where the sources are here")
 	fs.Float64Var(&f.threshold, "threshold", 100*finding.DefaultThreshold,
-		"hide findings whose cure saves less than this `percentage` of CPU and of bytes; 0 shows all")
+		"hide findings that cost, and whose cure saves, less than this `percentage` of CPU and of bytes; 0 shows all")
 }
 
 func (f *reportFlags) validate() error {

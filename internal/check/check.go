@@ -25,9 +25,8 @@ type Options struct {
 	// Local is the module of the user's working directory. It counts as the target's when
 	// the recording names none and holds frames of it.
 	Local evidence.Target
-	// Threshold is the share of CPU or of bytes that a cure must save for its
-	// finding to be shown; 0 means finding.DefaultThreshold, a negative one
-	// shows all.
+	// Threshold is the share of CPU or of bytes that a line must cost, or its cure save, to be shown; 0 means
+	// finding.DefaultThreshold, a negative one shows all.
 	Threshold float64
 	// Verify is how long edits for the findings may be tried, where the recording is of
 	// benchmarks whose source is there and has not changed; 0: do not.

@@ -21,8 +21,8 @@ type Prescription struct {
 	Warnings  []string
 }
 
-// DefaultThreshold is the least saving that gets a row of the report: one per cent of CPU or
-// of the bytes allocated.
+// DefaultThreshold is the least cost or saving that gets a row of the report: one per cent of CPU or of the bytes
+// allocated.
 const DefaultThreshold = 0.01
 
 // Row is a finding with its cure.

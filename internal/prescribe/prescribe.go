@@ -22,8 +22,8 @@ import (
 
 // Options tunes Run. The zero value is ready to use.
 type Options struct {
-	// Threshold is the share of CPU or of bytes that a cure must save for its
-	// finding to be shown; 0 means finding.DefaultThreshold, a negative one shows all.
+	// Threshold is the share of CPU or of bytes that a line must cost, or its cure save, to be shown; 0 means
+	// finding.DefaultThreshold, a negative one shows all.
 	Threshold float64
 	Trials    []finding.Trial // of edits for the findings of the session
 	Progress  func(format string, args ...any)

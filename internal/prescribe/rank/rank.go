@@ -49,7 +49,7 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
 		r := rows[i]
-		if r.Remedy.Code != cures.LeaveIt && below(s, &r, threshold) && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
+		if r.Remedy.Code != cures.LeaveIt && under(&r, r.Remedy.Saves.CPU.Value, bytesSaved(s, &r), threshold) && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
 			r = tooLittle(r)
 		}
 		if below(s, &r, threshold) {
@@ -133,13 +133,14 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// below reports whether a row is below the threshold: the saving of its cure, or its cost if
-// no cure is known.
+// below reports whether a row is below the threshold, by what its line costs and by what its cure saves.
 func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
-	cpu, bytes := r.Remedy.Saves.CPU.Value, bytesSaved(s, r)
-	if r.Remedy.Code == cures.LeaveIt {
-		cpu, bytes = r.Cost.CPU.Value, s.ByteShare(r.Finding)
-	}
+	cpu := max(r.Remedy.Saves.CPU.Value, r.Cost.CPU.Value)
+	return under(r, cpu, max(bytesSaved(s, r), s.ByteShare(r.Finding)), threshold)
+}
+
+// under reports whether shares of CPU and of bytes are below the threshold.
+func under(r *finding.Row, cpu, bytes, threshold float64) bool {
 	if threshold < 0 {
 		return false
 	}
