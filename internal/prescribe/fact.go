@@ -93,7 +93,7 @@ var (
 		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
 	}, []string{"here"}}
-	// regrown is what most slices outgrow their first array of.
+	// regrown is growth in which most slices outgrow their first array.
 	regrown = test("mostly outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
 		return objects >= fewOutgrown

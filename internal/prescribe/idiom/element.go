@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Element is the slice of pointers that the expression, a new struct, becomes an element of at once; "" for another. The
-// struct is appended itself, or has a variable that only its fields are set of before.
+// Element names the slice of pointers to which the function appends the address of the expression's new struct: at once,
+// or by a variable of which only the fields are used before. It is "" for another expression.
 func (p Place) Element() string {
 	e, path := p.Expr, p.Path
 	if len(path) > 0 {
@@ -46,7 +46,7 @@ func (p Place) Element() string {
 	return into
 }
 
-// appendedTo is the slice that a call appends an element to, and that is set to the result; "" for another call.
+// appendedTo names the slice to which a call appends an element, and which is set to the result; "" for another call.
 func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
 	if p.appends(c) == nil || c.Ellipsis.IsValid() || c.Args[0] == element {
 		return ""
@@ -64,8 +64,8 @@ func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
 	return to
 }
 
-// Filtered is the slice that the expression's slice takes the place of, after a loop over that has put some of its elements
-// into the new one; "" for another.
+// Filtered names the slice over which a loop ranges to append some of its elements to a new one, which takes its place
+// after the loop. The expression is that append; "" for another.
 func (p Place) Filtered() string {
 	to := p.appends(p.Expr)
 	if to == nil || to.Ellipsis.IsValid() || len(to.Args) != 2 {
@@ -134,8 +134,8 @@ func (p Place) isNew(e ast.Expr) bool {
 	return p.isEmpty(e)
 }
 
-// MadeCopy is the slice that the next statement copies to the slice that the expression makes, of the same length; "" for
-// another.
+// MadeCopy names the slice that the next statement copies into the slice of the same length that the expression makes; ""
+// for another expression.
 func (p Place) MadeCopy() string {
 	c, ok := p.Expr.(*ast.CallExpr)
 	stmts, at := p.list()

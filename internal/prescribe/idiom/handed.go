@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Contexts is how many calls of context.WithValue the expression is one of, each around the context of the one before; 0
-// for another expression.
+// Contexts counts the calls of context.WithValue of which the expression is one, each around the context of the one before;
+// 0 for another expression.
 func (p Place) Contexts() (n int) {
 	const withValue = "context.WithValue"
 	if p.call(p.Expr, withValue) == nil {
@@ -46,9 +46,9 @@ func (p Place) Contexts() (n int) {
 	return n
 }
 
-// ForFunctions is the type of the options that the address of the expression's variable is handed to: function values, or
-// values of an interface, that the function ranges over as its last parameter. Else it only gets at the variable's
-// fields, or returns it; "" for another expression.
+// ForFunctions names the type of the options that are handed the address of the expression's variable: function values, or
+// values of an interface, in the function's last parameter, over which it ranges. Beside that, the function only gets at
+// the variable's fields, or returns it. It is "" for another expression.
 func (p Place) ForFunctions() (name string) {
 	fn, v := p.body(), p.holder()
 	if fn == nil || v == nil {

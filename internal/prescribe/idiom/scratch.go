@@ -33,7 +33,7 @@ func (p Place) receiver() types.Object {
 	return r
 }
 
-// Scratch is what a short array of the function, or slices of it, are handed to: a method of an interface that the receiver
+// Scratch names the method that is handed an array of the function, or a slice of it: of an interface that the receiver
 // has, or of the receiver, which has interfaces. Such an array could be a field of the receiver, if it dies in the
 // function. It is "" for others.
 func (p Place) Scratch() (taker string) {
@@ -80,8 +80,8 @@ func (p Place) isBuiltin(c *ast.CallExpr, name string) bool {
 	return ok && p.Info.Uses[id] == types.Universe.Lookup(name)
 }
 
-// takes is the method that a call calls of an interface in a field of the receiver, or of a receiver that has such fields,
-// or the function of package io that is handed such an interface; "" for other calls.
+// takes names the callee of a call: a method of an interface in a field of the receiver, or of a receiver that has such
+// fields, or a function of package io that is handed such an interface; "" for other calls.
 func (p Place) takes(c *ast.CallExpr, receiver types.Object) string {
 	switch callee := p.callee(c); callee {
 	case "io.ReadFull", "io.ReadAtLeast", "io.CopyBuffer":

@@ -57,7 +57,7 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 	return own, others, immediate
 }
 
-// made is the name of the first variable that a statement defines as what a call makes; "" for none.
+// made names the first variable that a statement defines by a call; "" for none.
 func (p Place) made(c *ast.CallExpr) (name string) {
 	ast.Inspect(p.Path[0], func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
@@ -71,7 +71,7 @@ func (p Place) made(c *ast.CallExpr) (name string) {
 	return name
 }
 
-// Descends is the text, a parameter, that the expression lengthens for a call of its own function; "" for another.
+// Descends names the parameter, a text, that the expression lengthens for a call of its own function; "" for another.
 func (p Place) Descends() string {
 	sum, ok := p.Expr.(*ast.BinaryExpr)
 	if !ok || sum.Op != token.ADD || len(p.Path) == 0 {
@@ -139,7 +139,7 @@ func (p Place) OnlyBytes() bool {
 	return converted && !other
 }
 
-// WrittenAsBytes is the call of a Write that gets the text as bytes, put together or converted for it; "" for another.
+// WrittenAsBytes names the Write that gets the expression, a sum of texts, converted to bytes; "" for another.
 func (p Place) WrittenAsBytes() string {
 	path := p.Path
 	if sum, ok := p.Expr.(*ast.BinaryExpr); !ok || sum.Op != token.ADD || len(path) < 2 {
