@@ -43,7 +43,7 @@ func (s *search) unmeasured(ctx context.Context, open []*Attempt) error {
 			s.end(a, NoBuild)
 			continue
 		}
-		o, err := s.hold(ctx, []*Attempt{a}, files)
+		o, err := s.hold(ctx, []*Attempt{a}, nil)
 		if err != nil {
 			return err
 		}

@@ -223,7 +223,7 @@ func (a *asking) judged(ctx context.Context, at *Attempt) (Outcome, error) {
 		return o, ctx.Err()
 	}
 	var err error
-	q := trial.Question{Files: files, Changed: at.Patch.Packages, Tests: slices.Clone(at.Patch.Packages)}
+	q := trial.Question{Files: files, Judged: a.now, Changed: at.Patch.Packages, Tests: slices.Clone(at.Patch.Packages)}
 	if a.s.repeats() {
 		if at.Before, err = a.s.baseline(ctx, at.Bench, a.now); err != nil {
 			return failed(NoRun, err)

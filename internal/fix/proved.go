@@ -138,15 +138,7 @@ func (p *proving) settle(ctx context.Context) error {
 // together asks the judge about the attempts of a package: all of them, then halves of what does not hold.
 func (p *proving) together(ctx context.Context, list []*Attempt) error {
 	p.o.Progress("judging %d proved edits of %s%s", len(list), list[0].Edit.Package, p.left())
-	edits := slices.Clone(p.kept)
-	for _, a := range list {
-		edits = append(edits, a.Edit)
-	}
-	files, err := Files(edits)
-	if err != nil {
-		return err
-	}
-	o, err := p.hold(ctx, list, files)
+	o, err := p.hold(ctx, list, p.kept)
 	switch {
 	case err != nil:
 		return err

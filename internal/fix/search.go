@@ -458,12 +458,8 @@ func (s *search) saves(ctx context.Context, a *Attempt) (Outcome, error) {
 // judgeOne asks the judge about an attempt that saves something, and keeps it if it holds.
 func (s *search) judgeOne(ctx context.Context, a *Attempt) error {
 	if s.o.Tests {
-		files, err := Files(append(slices.Clone(s.kept), a.Edit))
-		if err != nil {
-			return err
-		}
 		s.o.Progress("judging %s: %s%s", spot(a.Finding.Site), a.Edit.Text, s.left())
-		o, err := s.hold(ctx, []*Attempt{a}, files)
+		o, err := s.hold(ctx, []*Attempt{a}, s.kept)
 		if err != nil {
 			return err
 		}
@@ -500,11 +496,23 @@ func (s *search) before(ctx context.Context, b trial.Bench) (trial.Counts, error
 	return c, err
 }
 
-// hold asks the judge whether the program does the same with the edits of attempts, all of one package. The outcome
-// is empty if it does.
-func (s *search) hold(ctx context.Context, list []*Attempt, files trial.Files) (Outcome, error) {
+// hold asks the judge whether the program does the same with the edits of attempts, all of one package, after those
+// that held before. The outcome is empty if it does.
+func (s *search) hold(ctx context.Context, list []*Attempt, held []code.Edit) (Outcome, error) {
 	changed := list[0].Edit.Package
-	q := trial.Question{Files: files, Tests: []string{changed}, Proved: true}
+	judged, err := Files(held)
+	if err != nil {
+		return "", err
+	}
+	edits := slices.Clone(held)
+	for _, a := range list {
+		edits = append(edits, a.Edit)
+	}
+	files, err := Files(edits)
+	if err != nil {
+		return "", err
+	}
+	q := trial.Question{Files: files, Judged: judged, Tests: []string{changed}, Proved: true}
 	if !s.o.TestsOnly {
 		q.Changed = []string{changed}
 	}

@@ -12,6 +12,7 @@ import (
 // Question is a change that is to do what the code as it is does.
 type Question struct {
 	Files   Files
+	Judged  Files    // those of changes that held before, which Files have, too
 	Changed []string // packages of the files
 	Tests   []string // packages whose tests are to pass
 	Bench   []string // benchmarks of the changed packages whose calls are compared, too
@@ -101,8 +102,8 @@ func (j *Judge) same(ctx context.Context, path string, q Question, v *Verdict) e
 	if err != nil {
 		return err
 	}
-	ch := equal.Change{Package: path, Files: q.Files, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race, Leave: j.o.Skip}
-	what := fmt.Sprintf("calls %q %q %q %v", ch.Skip, ch.Leave, ch.Bench, ch.Race)
+	ch := equal.Change{Package: path, Files: q.Files, Judged: q.Judged, Skip: slices.Concat(before.Failed, before.Slow), Bench: q.Bench, Race: q.Race, Leave: j.o.Skip}
+	what := fmt.Sprintf("calls %s %q %q %q %v", ch.Judged.Hash(), ch.Skip, ch.Leave, ch.Bench, ch.Race)
 	c, err := remember(ctx, &j.memory, question{path, q.Files.Hash(), what}, func() (equal.Verdict, bool, error) {
 		c, err := j.comparer.Compare(ctx, ch)
 		return c, err == nil, err

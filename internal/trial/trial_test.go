@@ -197,3 +197,26 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestJudged: what neither tests nor calls run is asked of the change at hand alone.
+func TestJudged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds test binaries")
+	}
+	j, dir := judge(t)
+	at := filepath.Join(dir, "c", "c.go")
+	text := func(old, size string) []byte {
+		return []byte("package c\n\nimport \"time\"\n\nfunc Name() string {\n\tif time.Now().Year() < 1990 {\n\t\treturn " + old + "\n\t}\n\treturn \"new\"\n}\n\nfunc Numbers() []int { return append([]int(nil)" + size + ") }\n")
+	}
+	if err := os.WriteFile(at, text(`"old"`, ", 1, 2"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	q := Question{Files: Files{at: text(`"o" + "ld"`, ", []int{1, 2}...")}, Changed: []string{"example.com/m/c"}}
+	if v, err := j.Holds(t.Context(), q); err != nil || v.Fault != Unknown {
+		t.Errorf("%+v, %v, want that a part was not run", v, err)
+	}
+	q.Judged = Files{at: text(`"o" + "ld"`, ", 1, 2")}
+	if v, err := j.Holds(t.Context(), q); err != nil || v.Fault != "" || v.Compare.Blocks != 1 {
+		t.Errorf("%+v, %v, want that the second change holds", v, err)
+	}
+}

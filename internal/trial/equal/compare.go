@@ -194,12 +194,11 @@ func walk(old, now []observed) (agree int, differs string) {
 // reached counts the innermost blocks that hold the changed lines of functions, and those of them
 // that ran.
 func (w *work) reached(now *source, made *instrumented, hits []int) (ran, all int) {
-	old := w.p.source
 	for _, name := range w.diff.changed {
-		was, is := old.decls[name], now.decls[name]
+		was, is := w.judged.decls[name], now.decls[name]
 		from := now.fset.Position(is.Pos()).Line
 		marked := map[int]bool{}
-		for _, line := range changedLines(old.lines(was), now.lines(is)) {
+		for _, line := range changedLines(w.judged.lines(was), now.lines(is)) {
 			if b := made.innermost(name, from+line); b >= 0 {
 				marked[b] = true
 			}

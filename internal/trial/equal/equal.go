@@ -29,6 +29,7 @@ type Options struct {
 type Change struct {
 	Package string        // import path
 	Files   version.Files // of it and of others
+	Judged  version.Files // with what a comparison found equal before; what it changed is not looked at once more
 	Skip    []string      // tests that are not to run: those that fail, or take long
 	Leave   string        // regular expression of others that are not to run
 	Bench   []string      // benchmarks that run, too, for a moment
@@ -166,8 +167,13 @@ func (c *Comparer) Compare(ctx context.Context, ch Change) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
+	judged, err := read(p.names(ch.Judged), ch.Judged)
+	if err != nil {
+		return Verdict{}, err
+	}
 	d := compare(p.source, now)
-	w := work{Comparer: c, p: p, change: ch, diff: d, near: near(d.changed, p.source, now)}
+	d.changed = slices.DeleteFunc(compare(judged, now).changed, func(name string) bool { return p.source.decls[name] == nil })
+	w := work{Comparer: c, p: p, change: ch, diff: d, judged: judged, near: near(d.changed, p.source, now)}
 	w.aim()
 	v := Verdict{Functions: w.drive, Left: w.left}
 	if len(d.changed) == 0 {
