@@ -193,7 +193,6 @@ func (c *confirming) tests(ctx context.Context) error {
 			c.Late.Packages = len(packages) - i
 			break
 		}
-		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
 		c.o.Progress("tests of package %d of %d, %s", i+1, len(packages), path)
 		before, err := c.judge.State(ctx, path)
 		if err == nil && before.Late || err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -204,19 +203,23 @@ func (c *confirming) tests(ctx context.Context) error {
 			return err
 		}
 		c.Confirmation.Failing = append(c.Confirmation.Failing, before.Failed...)
-		passed := 0
+		passed, late := 0, false
 		err = c.until("", Breaks, func(files trial.Files) (string, error) {
 			after, err := c.judge.Test(ctx, path, files)
+			if late = after.Late; err != nil || late {
+				return "", err
+			}
 			passed = len(after.Passed)
-			return after.Breaks(before), err
+			return after.Breaks(before), nil
 		})
-		if err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if err == nil && late || err != nil && i >= len(changed) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			c.Late.Packages = len(packages) - i
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		c.Confirmation.Packages = append(c.Confirmation.Packages, path)
 		c.Passed += passed
 	}
 	return nil

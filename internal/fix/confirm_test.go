@@ -1,0 +1,75 @@
+package fix
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/trial"
+)
+
+// whole is a change of which nothing can be taken back in parts.
+type whole struct {
+	change  trial.Files
+	path    string
+	dropped string
+}
+
+func (w *whole) files() (trial.Files, error) { return w.change, nil }
+
+func (w *whole) drop(_ string, o Outcome, why string) bool {
+	w.dropped = string(o) + ": " + why
+	return false
+}
+
+func (w *whole) kept() []Attempt {
+	a := Attempt{Outcome: Kept}
+	a.Edit.Package = w.path
+	return []Attempt{a}
+}
+
+// TestLateTests: tests that have no time left do not break, and are said to be missing.
+func TestLateTests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds test binaries")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod":    "module example.com/m\n\ngo 1.26\n",
+		"p.go":      "package p\n\nfunc F() int { return 1 }\n",
+		"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Error(\"not 1\")\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := trial.New(trial.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	const path = "example.com/m"
+	if before, err := j.State(t.Context(), path); err != nil || len(before.Passed) != 1 {
+		t.Fatalf("%+v, %v, want a test that passes", before, err)
+	}
+	confirm := func(body string) (string, Late) {
+		t.Helper()
+		w := &whole{change: trial.Files{filepath.Join(dir, "p.go"): []byte("package p\n\nfunc F() int { return " + body + " }\n")}, path: path}
+		c := &confirming{&Confirmation{}, ConfirmOptions{Progress: func(string, ...any) {}}, j, w, nil}
+		if err := c.tests(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w.dropped, c.Late
+	}
+	if dropped, late := confirm("2"); dropped != "breaks: TestF" || late.Packages != 0 {
+		t.Errorf("a wrong change: %q, %+v, want that TestF breaks", dropped, late)
+	}
+	j.More(time.Nanosecond)
+	if dropped, late := confirm("0 + 1"); dropped != "" || late.Packages != 1 {
+		t.Errorf("no time: %q, %+v, want one package late and nothing dropped", dropped, late)
+	}
+}
