@@ -73,7 +73,7 @@ func HandsOn(callee *ssa.Function, call *ssa.CallCommon, slice ssa.Value) bool {
 	})
 }
 
-// Drops reports whether a caller uses none of those results of a call that bits stand for, the lowest for the first.
+// Drops reports whether a caller uses none of some results of a call. Each result has a bit, the first one the lowest.
 func Drops(call ssa.CallInstruction, results uint64) bool {
 	c, ok := call.(*ssa.Call)
 	if !ok {

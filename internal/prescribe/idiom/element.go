@@ -98,8 +98,8 @@ func (p Place) Filtered() string {
 	return from
 }
 
-// begins reports whether a variable begins as a slice without elements and is set to nothing but what is appended to it;
-// not ok where it is declared elsewhere.
+// begins reports whether a variable starts as a slice without elements, and only appends to it change it. It is not ok
+// where the variable is declared elsewhere.
 func (p Place) begins(fn *ast.BlockStmt, v types.Object) (empty, ok bool) {
 	empty = true
 	ast.Inspect(fn, func(n ast.Node) bool {

@@ -25,8 +25,8 @@ var exprKinds = map[finding.Kind][]source.ExprKind{
 	finding.KindGoroutine:  {source.Go},
 }
 
-// Memory is what is known of an allocation: its kind, the library function that the line calls for it, or none, and the
-// sizes of its blocks.
+// Memory describes an allocation: its kind, the sizes of its blocks, and the library function that the line calls for
+// it, which may be none.
 type Memory struct {
 	Kind   finding.Kind
 	Callee string

@@ -30,7 +30,7 @@ type Rule struct {
 	Cure  string // code
 	Kinds []finding.Kind
 	Needs []Need
-	// Kept says that the cure fits although what is made here is kept, returned, or goes where nobody sees it.
+	// Kept says that the cure fits values that are kept or returned, too, and those that the analysis loses.
 	Kept bool
 	// Tell is what to do; "" where the expression is written in another way.
 	Tell func(p idiom.Place) string
