@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/report/proof"
@@ -75,7 +76,7 @@ type proveFlags struct {
 	a         string
 	b         sideList
 	bench     string
-	benchTime time.Duration
+	benchTime gocmd.BenchTime
 	budget    time.Duration
 	tags      string
 	rules     ruleFlags
@@ -110,8 +111,8 @@ func (f *proveFlags) register(fs *flag.FlagSet) {
 	fs.Var(&f.b, "b", "`side` that is judged; default: work. Given more than once, each is compared with -a, all in "+
 		"turns")
 	fs.StringVar(&f.bench, "bench", "", "run the benchmarks that match `regexp`; default: all")
-	fs.DurationVar(&f.benchTime, "benchtime", 0,
-		"`length` of one run of a benchmark; default: 20ms to 300ms, by -budget")
+	fs.Var(&f.benchTime, "benchtime",
+		"`length` of one run of a benchmark, such as 100ms or 500x; default: 20ms to 300ms, by -budget")
 	fs.DurationVar(&f.budget, "budget", 5*time.Minute,
 		"`time` for measuring, without building; it ends earlier once all is clear")
 	fs.StringVar(&f.tags, "tags", "", "build `tags` of both sides, comma-separated")
@@ -249,15 +250,15 @@ func (f *proveFlags) validate() error {
 		return usagef("only one of -json and -md can go to standard output")
 	case f.budget <= 0:
 		return usagef("-budget must be positive")
-	case f.benchTime < 0, f.cmd.window < 0, f.rules.pairs < 1:
-		return usagef("-benchtime and -for cannot be negative, and -pairs not below 1")
+	case f.cmd.window < 0, f.rules.pairs < 1:
+		return usagef("-for cannot be negative, and -pairs not below 1")
 	case !(f.rules.effect > 0 && f.rules.effect < 100), !(f.rules.precision > 0 && f.rules.precision < 100):
 		return usagef("-min and -precision must be above 0 and below 100 percent")
 	case f.cmd.exec == "" && (f.cmd.load != "" || f.cmd.ready != "" || f.cmd.window != 0):
 		return usagef("-load, -ready and -for need -exec")
 	case f.cmd.load == "" && (f.cmd.ready != "" || f.cmd.window != 0):
 		return usagef("-ready and -for need -load")
-	case f.cmd.exec != "" && (f.bench != "" || f.benchTime != 0):
+	case f.cmd.exec != "" && (f.bench != "" || f.benchTime.Given()):
 		return usagef("-exec runs a command, to which -bench and -benchtime mean nothing")
 	}
 	if _, err := regexp.Compile(f.bench); err != nil {

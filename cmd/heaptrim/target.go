@@ -14,6 +14,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/record/arguments"
 	"github.com/heaptrim/heaptrim/internal/record/bench"
 	"github.com/heaptrim/heaptrim/internal/record/command"
@@ -27,7 +28,7 @@ import (
 type targetFlags struct {
 	dir       string
 	bench     string
-	benchTime time.Duration
+	benchTime gocmd.BenchTime
 	count     int
 	budget    time.Duration
 	tags      string
@@ -44,7 +45,7 @@ type targetFlags struct {
 func (t *targetFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&t.dir, "C", "", "run in `dir`ectory")
 	fs.StringVar(&t.bench, "bench", "", "record the benchmarks that match `regexp`; default: as many as fit -budget")
-	fs.DurationVar(&t.benchTime, "benchtime", 0, "`length` of one timing pass; default: 1.5s with -bench, else chosen from -budget")
+	fs.Var(&t.benchTime, "benchtime", "`length` of one timing pass, such as 300ms or 2000x; default: 1.5s with -bench, else chosen from -budget")
 	fs.IntVar(&t.count, "count", 1, "repeat each pass `n` times")
 	fs.DurationVar(&t.budget, "budget", time.Minute, "time for building and recording all benchmarks when -bench is not given; at least half is for recording, "+
 		"and the report comes on top")
@@ -65,8 +66,8 @@ func (t *targetFlags) validate() error {
 	switch {
 	case t.trace < 0 || t.also.requests && t.trace == 0:
 		return usagef("-trace cannot be negative, and with -trace-requests not 0")
-	case t.window < 0, t.benchTime < 0:
-		return usagef("-for and -benchtime cannot be negative")
+	case t.window < 0:
+		return usagef("-for cannot be negative")
 	case t.budget <= 0:
 		return usagef("-budget must be positive")
 	case t.count < 1:

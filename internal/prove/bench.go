@@ -2,6 +2,7 @@ package prove
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -474,8 +475,8 @@ func exactly(name string) string {
 // plan chooses the iterations of each benchmark, one number for all sides:
 // what is allocated once then weighs the same on all.
 func (w *benchmarks) plan(all []*subject) {
-	length := w.o.BenchTime
-	if length == 0 {
+	length := w.o.BenchTime.Time
+	if !w.o.BenchTime.Given() {
 		length = w.runTime(all)
 	}
 	w.result.Target.RunTime = length
@@ -491,7 +492,7 @@ func (w *benchmarks) plan(all []*subject) {
 		// The fastest side runs for the planned time, if the slowest then runs
 		// for no more than eight times that.
 		n := math.Min(float64(length)/fast, math.Max(8*float64(length)/slow, 1))
-		s.iterations = max(int64(math.Ceil(n)), 1)
+		s.iterations = cmp.Or(w.o.BenchTime.Ops, max(int64(math.Ceil(n)), 1))
 		for i := range s.expected {
 			s.expected[i] = w.pkgs[s.pkg].start + time.Duration(s.ns[i]*float64(s.iterations))
 		}

@@ -23,21 +23,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
 	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
 // Options say what to compare and for how long.
 type Options struct {
-	Dir        string        // the folder that it is about; "" is the current one
-	Sides      []sides.Side  // A, and what is compared with it; from two to MaxSides
-	Packages   []string      // whose benchmarks run; none means "."
-	Bench      string        // regular expression as of go test; "" runs all
-	BenchTime  time.Duration // length of one run; 0 chooses it by Budget
-	Command    *Command      // instead of benchmarks
-	CacheDir   string        // for copies of released commands; "" is heaptrim in the user's cache
-	Budget     time.Duration // for measuring, without building; 0 means 5 minutes
-	BuildFlags []string      // for the go command on all sides
+	Dir        string          // the folder that it is about; "" is the current one
+	Sides      []sides.Side    // A, and what is compared with it; from two to MaxSides
+	Packages   []string        // whose benchmarks run; none means "."
+	Bench      string          // regular expression as of go test; "" runs all
+	BenchTime  gocmd.BenchTime // length of one run; by Budget where it is left open
+	Command    *Command        // instead of benchmarks
+	CacheDir   string          // for copies of released commands; "" is heaptrim in the user's cache
+	Budget     time.Duration   // for measuring, without building; 0 means 5 minutes
+	BuildFlags []string        // for the go command on all sides
 	Rules      Rules
 	Seed       uint64 // of the order of runs; 0 draws one
 	Progress   func(format string, args ...any)

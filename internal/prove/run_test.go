@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/prove/sides"
@@ -58,7 +59,7 @@ func modules(t *testing.T) (a, b string) {
 func options(a, b string) prove.Options {
 	return prove.Options{
 		Dir: b, Sides: []sides.Side{{Source: sides.Dir, At: a}, {Source: sides.Work}},
-		BenchTime: time.Millisecond, Budget: 20 * time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
+		BenchTime: gocmd.BenchTime{Time: time.Millisecond}, Budget: 20 * time.Minute, Rules: prove.Rules{MaxPairs: 4}, Seed: 1,
 	}
 }
 

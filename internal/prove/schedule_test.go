@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -151,7 +152,7 @@ func TestStopIsBlind(t *testing.T) {
 func TestPlan(t *testing.T) {
 	f := func(ns [2]float64, length time.Duration, want int64) {
 		t.Helper()
-		e := &engine{o: Options{BenchTime: length}, result: &Result{Rules: Rules{}.withDefaults()}}
+		e := &engine{o: Options{BenchTime: gocmd.BenchTime{Time: length}}, result: &Result{Rules: Rules{}.withDefaults()}}
 		w := &benchmarks{engine: e, pkgs: []benchPackage{{}}}
 		s := newSubject("X", "", 2)
 		copy(s.ns, ns[:])

@@ -24,13 +24,13 @@ import (
 
 // Options says which benchmarks to record and for how long.
 type Options struct {
-	Dir        string        // directory of the go command; "" is the current one
-	Patterns   []string      // packages; none means "."
-	Bench      string        // regular expression as of go test; "" runs what fits Budget
-	BenchTime  time.Duration // length of one timing pass; 0 chooses it
-	Count      int           // repetitions of each pass; 0 means 1
-	Budget     time.Duration // for building and all passes together when Bench is ""; 0 means 60s
-	BuildFlags []string      // for the go command, such as -tags=x
+	Dir        string          // directory of the go command; "" is the current one
+	Patterns   []string        // packages; none means "."
+	Bench      string          // regular expression as of go test; "" runs what fits Budget
+	BenchTime  gocmd.BenchTime // length of one timing pass; by Budget where it is left open
+	Count      int             // repetitions of each pass; 0 means 1
+	Budget     time.Duration   // for building and all passes together when Bench is ""; 0 means 60s
+	BuildFlags []string        // for the go command, such as -tags=x
 	// Lean records only what benchmarks allocate, and for how long they run, where all passes of all may take longer than
 	// Budget: as many as fit.
 	Lean     bool
@@ -74,7 +74,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	begin = time.Now()
 	for i, p := range chosen {
 		next := left(chosen[i:i+1], chosen[:i], time.Since(begin))
-		if i > 0 && o.BenchTime == 0 && (time.Now().After(until) || time.Now().Add(next/2).After(end)) {
+		if i > 0 && !o.BenchTime.Given() && (time.Now().After(until) || time.Now().Add(next/2).After(end)) {
 			var late []probed
 			for _, p := range chosen[i:] {
 				late = append(late, p.probed)
@@ -85,7 +85,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 		}
 		o.Progress("recording %d of %d, %v left: %s", i+1, len(chosen),
 			left(chosen[i:], chosen[:i], time.Since(begin)).Round(time.Second), p.name)
-		if o.BenchTime == 0 {
+		if !o.BenchTime.Given() {
 			p = within(until, end, chosen[i:])
 		}
 		tried := time.Now()
@@ -104,7 +104,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	if err := r.code(ctx, end.Add(r.measuring/4)); err != nil {
 		return err
 	}
-	if o.BenchTime == 0 {
+	if !o.BenchTime.Given() {
 		recorded = min(recorded, time.Duration(float64(max(time.Until(end), 0))/after.Share))
 	}
 	return after.CacheMisses(ctx, w, recorded, o.Progress)
@@ -113,7 +113,7 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 // code adds machine code, within the budget until end.
 func (r *benchRecorder) code(ctx context.Context, end time.Time) error {
 	limited, cancel := ctx, func() {}
-	if r.o.BenchTime == 0 {
+	if !r.o.BenchTime.Given() {
 		limited, cancel = context.WithDeadline(ctx, end)
 	}
 	defer cancel()
@@ -145,8 +145,8 @@ func (o Options) withDefaults() Options {
 	if o.Budget <= 0 {
 		o.Budget = 60 * time.Second
 	}
-	if o.Bench != "" && o.BenchTime == 0 {
-		o.BenchTime = defaultBenchTime
+	if o.Bench != "" && !o.BenchTime.Given() {
+		o.BenchTime.Time = defaultBenchTime
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
@@ -230,7 +230,7 @@ func (r *benchRecorder) buildAll(ctx context.Context) error {
 			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", r.pkgs[i].ImportPath, firstFailure(err)))
 			continue
 		}
-		if built++; built == 1 && r.o.BenchTime == 0 {
+		if built++; built == 1 && !r.o.BenchTime.Given() {
 			defer time.AfterFunc(time.Until(half), cancel).Stop()
 		}
 	}
@@ -310,7 +310,7 @@ func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []p
 	if r.o.Lean && (len(leftOut) > 0 || 2*needs(chosen) > left) {
 		chosen, leftOut = planLean(all, left) // a busy machine takes longer than planned
 	}
-	if r.o.BenchTime > 0 {
+	if r.o.BenchTime.Given() {
 		return chosen, leftOut
 	}
 	chosen, slow := drop(chosen, left)

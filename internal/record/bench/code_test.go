@@ -12,6 +12,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/ingest/objdump"
 	"github.com/heaptrim/heaptrim/internal/record/after"
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
@@ -51,7 +52,7 @@ func TestDisassemble(t *testing.T) {
 
 // TestCodeOfBenchmarks looks for the machine code of a recording's hottest functions.
 func TestCodeOfBenchmarks(t *testing.T) {
-	b := recordBenchmarks(t, Options{Dir: codeModule(t), Bench: "Sum$", BenchTime: 200e6})
+	b := recordBenchmarks(t, Options{Dir: codeModule(t), Bench: "Sum$", BenchTime: gocmd.BenchTime{Time: 200e6}})
 	for _, run := range b.Manifest.Runs {
 		for _, part := range run.Parts {
 			if part.Kind != evidence.KindCode {
@@ -159,7 +160,7 @@ func BenchmarkTalk(b *testing.B) {
 	}
 }
 `)
-	b := recordBenchmarks(t, Options{Dir: dir, Patterns: []string{"."}, BenchTime: 20 * time.Millisecond, Count: 1})
+	b := recordBenchmarks(t, Options{Dir: dir, Patterns: []string{"."}, BenchTime: gocmd.BenchTime{Time: 20 * time.Millisecond}, Count: 1})
 	if len(b.Manifest.Runs) != 1 || b.Manifest.Runs[0].Name != "BenchmarkTalk" {
 		t.Fatalf("runs %+v, warnings %q", b.Manifest.Runs, b.Manifest.Warnings)
 	}

@@ -39,7 +39,7 @@ func (b *benchRun) paces(ctx context.Context) error {
 
 func (b *benchRun) measurePaces(ctx context.Context) error {
 	cycles, peak := b.paceOf(b.gc.log)
-	if b.count > 0 || b.rec.o.BenchTime == 0 && b.quick() || !b.tested().recorder || cycles == 0 || peak > memoryFor(host.Environment()) {
+	if b.count > 0 || !b.rec.o.BenchTime.Given() && b.quick() || !b.tested().recorder || cycles == 0 || peak > memoryFor(host.Environment()) {
 		return nil
 	}
 	pair := pairTime(b.gc.took / time.Duration(cycles))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 	"github.com/heaptrim/heaptrim/internal/record/recorder"
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 )
@@ -44,7 +45,7 @@ func BenchmarkStill(b *testing.B) {
 	sink = make([]byte, sum&1)
 }
 `)
-	checkCycleCosts(t, recordBenchmarks(t, Options{Dir: dir, Bench: ".", BenchTime: 2 * time.Second}))
+	checkCycleCosts(t, recordBenchmarks(t, Options{Dir: dir, Bench: ".", BenchTime: gocmd.BenchTime{Time: 2 * time.Second}}))
 }
 
 // checkCycleCosts checks that only BenchmarkChurn has a cycle cost. A busy machine may

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
 // probed is the result of a short first run of one benchmark.
@@ -147,12 +149,12 @@ const (
 	recordedAllocs = 300_000
 )
 
-// plan spreads the budget over the benchmarks. perBench > 0 fixes the length of the
-// timing pass; then no budget applies. Benchmarks that do not fit are returned in
+// plan spreads the budget over the benchmarks. A length of the timing pass that is
+// given is fixed; then no budget applies. Benchmarks that do not fit are returned in
 // leftOut. The budget then covers as many top-level benchmarks as possible.
-func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftOut []probed) {
+func plan(all []probed, budget time.Duration, length gocmd.BenchTime) (chosen []planned, leftOut []probed) {
 	allocs := float64(recordedAllocs)
-	if perBench == 0 {
+	if !length.Given() {
 		least, times := shortBenchTime, passes
 		fit := fits(budget, least, times)
 		if fit < fewBenchmarks && fit < len(all) {
@@ -160,31 +162,32 @@ func plan(all []probed, budget, perBench time.Duration) (chosen []planned, leftO
 			fit = fits(budget, least, times)
 		}
 		all, leftOut = spread(all, max(fit, 1))
-		perBench = time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / times)
-		perBench = min(max(perBench, least), longBenchTime)
-		allocs *= perBench.Seconds() / longBenchTime.Seconds()
+		perBench := time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / times)
+		length.Time = min(max(perBench, least), longBenchTime)
+		allocs *= length.Time.Seconds() / longBenchTime.Seconds()
 	}
 	for _, p := range all {
-		chosen = append(chosen, p.planned(perBench, allocs))
+		chosen = append(chosen, p.planned(length, allocs))
 	}
 	return chosen, leftOut
 }
 
 // planned is the work for a timing pass of a length, with so many allocations recorded.
-func (p probed) planned(length time.Duration, allocs float64) planned {
-	ops := int64(math.Ceil(float64(length.Nanoseconds()) / math.Max(p.nsPerOp, 0.1)))
+func (p probed) planned(length gocmd.BenchTime, allocs float64) planned {
+	ns := math.Max(p.nsPerOp, 0.1)
+	ops := cmp.Or(length.Ops, int64(math.Ceil(float64(length.Time.Nanoseconds())/ns)))
 	allocOps := ops
 	if p.allocsPerOp > 0 {
 		allocOps = min(allocOps, int64(allocs/p.allocsPerOp))
 	}
-	return planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: length}
+	return planned{probed: p, ops: max(ops, 1), allocOps: max(allocOps, 1), length: length.Of(ns)}
 }
 
 // planLean has as many benchmarks as possible recorded lean.
 func planLean(all []probed, budget time.Duration) (chosen []planned, leftOut []probed) {
 	all, leftOut = spread(all, max(int(budget/planned{length: leanBenchTime}.takes()), 1))
 	for _, p := range all {
-		chosen = append(chosen, p.planned(leanBenchTime, recordedAllocs*leanBenchTime.Seconds()/longBenchTime.Seconds()))
+		chosen = append(chosen, p.planned(gocmd.BenchTime{Time: leanBenchTime}, recordedAllocs*leanBenchTime.Seconds()/longBenchTime.Seconds()))
 	}
 	return chosen, leftOut
 }

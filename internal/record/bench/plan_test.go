@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
 // However many benchmarks there are, the plan must fit the budget by the stated costs
@@ -17,7 +19,7 @@ func TestPlanFitsTheBudget(t *testing.T) {
 				all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, bytesPerOp: 64,
 					allocsPerOp: 5})
 			}
-			chosen, leftOut := plan(all, budget, 0)
+			chosen, leftOut := plan(all, budget, gocmd.BenchTime{})
 			if len(chosen)+len(leftOut) != n || len(chosen) == 0 {
 				t.Fatalf("%v, %d benchmarks: %d chosen and %d left out", budget, n, len(chosen), len(leftOut))
 			}
@@ -54,12 +56,16 @@ func TestPlanFitsTheBudget(t *testing.T) {
 // depend on it.
 func TestPlanOfAGivenLength(t *testing.T) {
 	all := []probed{{name: "BenchmarkA", nsPerOp: 1000, allocsPerOp: 10}}
-	chosen, leftOut := plan(all, time.Second, 300*time.Millisecond)
+	chosen, leftOut := plan(all, time.Second, gocmd.BenchTime{Time: 300 * time.Millisecond})
 	if len(leftOut) != 0 || len(chosen) != 1 {
 		t.Fatalf("got %d chosen and %d left out, want 1 and 0", len(chosen), len(leftOut))
 	}
 	if c := chosen[0]; c.ops != 300_000 || c.allocOps != recordedAllocs/10 {
 		t.Errorf("got %d and %d operations, want 300000 and %d", c.ops, c.allocOps, recordedAllocs/10)
+	}
+	chosen, _ = plan(all, time.Second, gocmd.BenchTime{Ops: 700})
+	if c := chosen[0]; c.ops != 700 || c.allocOps != 700 || c.length != 700*time.Microsecond {
+		t.Errorf("got %d and %d operations for %v, want 700", c.ops, c.allocOps, c.length)
 	}
 }
 
@@ -136,7 +142,7 @@ func TestPlanLean(t *testing.T) {
 		all = append(all, probed{name: fmt.Sprintf("Benchmark%d", i), nsPerOp: 1000, allocsPerOp: 100})
 	}
 	const budget = 8 * time.Second
-	if _, left := plan(all, budget, 0); len(left) == 0 {
+	if _, left := plan(all, budget, gocmd.BenchTime{}); len(left) == 0 {
 		t.Fatal("all passes of all benchmarks fit")
 	}
 	chosen, left := planLean(all, budget)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
 
 // The benchmark whose name came last and has no result is the one that hangs.
@@ -34,7 +36,7 @@ func TestSkipPattern(t *testing.T) {
 // A benchmark with an operation that the budget has no room for leaves it to the others.
 func TestDrop(t *testing.T) {
 	all := []probed{{name: "BenchmarkSlow", nsPerOp: 10e9}, {name: "BenchmarkFast", nsPerOp: 100}, {name: "BenchmarkOther", nsPerOp: 200}}
-	chosen, _ := plan(all, 20*time.Second, 0)
+	chosen, _ := plan(all, 20*time.Second, gocmd.BenchTime{})
 	kept, leftOut := drop(chosen, 20*time.Second)
 	if len(kept) != 2 || !slices.Equal(namesOf(leftOut), []string{"BenchmarkSlow"}) {
 		t.Errorf("kept %d, left out %v", len(kept), namesOf(leftOut))
