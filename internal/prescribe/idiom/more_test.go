@@ -155,6 +155,26 @@ func waited(c chan int) {
 	<-time.After(time.Second) // -
 }
 
+// A context that the work has, too, is needed before it is waited for.
+func worked(ctx context.Context, work func(context.Context) chan int) error {
+	done := work(nil)
+	outer := ctx
+	ctx, stop := context.WithTimeout(ctx, time.Second) // waits
+	defer stop()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	within, end := context.WithTimeout(outer, time.Second) // -
+	defer end()
+	c := work(within)
+	select {
+	case <-c:
+	case <-within.Done():
+	}
+	return nil
+}
+
 func waitsInside(c chan int) {
 	select {
 	case <-c:
@@ -268,6 +288,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"bare":        answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
 	"waits":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"waitsInside": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"worked":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"waited":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"turns":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
 	"little":      worded(func(e *source.Expr) bool { return e.Kind == source.Call }, Place.LittleUse),

@@ -34,7 +34,17 @@ func (p Place) Waits() bool {
 		}
 		return true
 	})
-	return waits != nil && tries == nil && (waits.Pos() > c.Pos() || waits.End() > c.End())
+	if waits == nil || tries != nil || waits.Pos() < c.Pos() && waits.End() < c.End() {
+		return false
+	}
+	only := true // a context is handed to what is waited for
+	if v := p.made(c); v != nil {
+		p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+			_, asked := path[len(path)-1].(*ast.SelectorExpr)
+			only = only && (asked || id.Pos() < c.End() || id.Pos() > waits.Pos() && id.End() < waits.End())
+		})
+	}
+	return only
 }
 
 // casesOf reports whether a select waits for the timer that a call makes, for something else, and whether it has a default.
@@ -49,7 +59,7 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 		of := false
 		ast.Inspect(comm, func(n ast.Node) bool {
 			id, isName := n.(*ast.Ident)
-			of = of || n == ast.Node(timer) || isName && v != "" && id.Name == v
+			of = of || n == ast.Node(timer) || isName && v != nil && p.variable(id) == v
 			return !of
 		})
 		own, others = own || of, others || !of
@@ -57,18 +67,15 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 	return own, others, immediate
 }
 
-// made names the first variable that a statement defines by a call; "" for none.
-func (p Place) made(c *ast.CallExpr) (name string) {
+// made is the first variable that a call sets; nil for none.
+func (p Place) made(c *ast.CallExpr) (v types.Object) {
 	ast.Inspect(p.Path[0], func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		if ok && a.Tok == token.DEFINE && len(a.Rhs) == 1 && a.Rhs[0] == ast.Expr(c) {
-			if id, ok := a.Lhs[0].(*ast.Ident); ok {
-				name = id.Name
-			}
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && ast.Unparen(a.Rhs[0]) == ast.Expr(c) {
+			v = p.variable(a.Lhs[0])
 		}
-		return name == ""
+		return v == nil
 	})
-	return name
+	return v
 }
 
 // Descends names the parameter, a text, that the expression lengthens for a call of its own function; "" for another.

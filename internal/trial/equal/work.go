@@ -27,7 +27,7 @@ type work struct {
 	p      *prepared
 	change Change
 	diff   diff
-	judged *source // the version of which the rest was judged before
+	judged *source  // the version of which the rest was judged before
 	drive  []string // expressions of the functions to call
 	exact  []string // changed functions that callers cannot call: calls of tests are repeated
 	watch  []string
