@@ -64,40 +64,6 @@ func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
 	return to
 }
 
-// Filtered names the slice over which a loop ranges to append some of its elements to a new one, which takes its place
-// after the loop. The expression is that append; "" for another.
-func (p Place) Filtered() string {
-	to := p.appends(p.Expr)
-	if to == nil || to.Ellipsis.IsValid() || len(to.Args) != 2 {
-		return ""
-	}
-	v, fn := p.variable(to.Args[0]), p.body()
-	if v == nil || fn == nil {
-		return ""
-	}
-	var loop *ast.RangeStmt
-	for _, n := range p.Path {
-		if r, ok := n.(*ast.RangeStmt); ok {
-			loop = r
-		}
-	}
-	if loop == nil || loop.Value == nil || p.variable(loop.Value) == nil || p.variable(to.Args[1]) != p.variable(loop.Value) || v.Pos() >= loop.Pos() {
-		return ""
-	}
-	from := types.ExprString(loop.X)
-	back := false
-	ast.Inspect(fn, func(n ast.Node) bool {
-		a, ok := n.(*ast.AssignStmt)
-		back = back || ok && a.Pos() > loop.End() && len(a.Lhs) == 1 && len(a.Rhs) == 1 && types.ExprString(a.Lhs[0]) == from && p.variable(a.Rhs[0]) == v
-		return !back
-	})
-	begins, ok := p.begins(fn, v)
-	if !back || !ok || !begins {
-		return ""
-	}
-	return from
-}
-
 // begins reports whether a variable starts as a slice without elements, and only appends to it change it. It is not ok
 // where the variable is declared elsewhere.
 func (p Place) begins(fn *ast.BlockStmt, v types.Object) (empty, ok bool) {

@@ -99,20 +99,6 @@ func (f *frames) elements(n int) (list []*item) {
 
 func (i *item) first(o *item) int { return i.n - o.n }
 
-func (f *frames) filtered(n int) (all []*item) {
-	var live []*item
-	for _, it := range f.list {
-		if it.n > n {
-			live = append(live, it) // f.list
-		}
-	}
-	f.list = live
-	for _, it := range f.list {
-		all = append(all, it) // -
-	}
-	return all
-}
-
 func mades(x []byte, n int) ([]byte, []byte) {
 	a := make([]byte, len(x)) // x
 	copy(a, x)
@@ -283,7 +269,6 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	}, Place.Scratch),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
-	"filtered":    worded(func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Filtered),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
 	"bare":        answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
 	"waits":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),

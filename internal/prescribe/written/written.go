@@ -131,8 +131,6 @@ var Rules = []Rule{
 	// Memory that is used again.
 	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
-	{Name: "filtered into a new slice", Cure: "reuse-buffer", Kinds: kinds(finding.KindGrowth, finding.KindMake), Kept: true,
-		Tell: saying(idiom.Place.Filtered, "filter `%[1]s` in place, appending to `%[1]s[:0]`: each element is read before its place is written")},
 	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
 		Tell: saying(idiom.Place.Descends, "carry `%s` as a []byte that each call appends to and cuts again, and make a text only where one is kept")},
 	{Name: "read in the next turn only", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake),
