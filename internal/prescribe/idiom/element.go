@@ -64,42 +64,6 @@ func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
 	return to
 }
 
-// begins reports whether a variable starts as a slice without elements, and only appends to it change it. It is not ok
-// where the variable is declared elsewhere.
-func (p Place) begins(fn *ast.BlockStmt, v types.Object) (empty, ok bool) {
-	empty = true
-	ast.Inspect(fn, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ValueSpec:
-			for i, id := range n.Names {
-				if p.Info.Defs[id] == v {
-					ok = true
-					empty = empty && (i >= len(n.Values) || p.isNew(n.Values[i]))
-				}
-			}
-		case *ast.AssignStmt:
-			for i, to := range n.Lhs {
-				if p.variable(to) != v || len(n.Lhs) != len(n.Rhs) {
-					continue
-				}
-				ok = true
-				c := p.appends(n.Rhs[i])
-				empty = empty && (p.isNew(n.Rhs[i]) || c != nil && p.variable(c.Args[0]) == v)
-			}
-		}
-		return true
-	})
-	return empty, ok
-}
-
-// isNew reports whether an expression is a new slice without elements.
-func (p Place) isNew(e ast.Expr) bool {
-	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok && p.isBuiltin(c, "make") {
-		return len(c.Args) > 1 && p.isZero(c.Args[1])
-	}
-	return p.isEmpty(e)
-}
-
 // MadeCopy names the slice that the next statement copies into the slice of the same length that the expression makes; ""
 // for another expression.
 func (p Place) MadeCopy() string {
