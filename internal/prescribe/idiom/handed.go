@@ -7,6 +7,12 @@ import (
 	"slices"
 )
 
+// ConstantHeader reports whether the expression sets a header to a constant value.
+func (p Place) ConstantHeader() bool {
+	c := p.call(p.Expr, "net/http.Header.Set")
+	return c != nil && p.constant(c.Args[0]) && p.constant(c.Args[1])
+}
+
 // Contexts counts the calls of context.WithValue of which the expression is one, each around the context of the one before;
 // 0 for another expression.
 func (p Place) Contexts() (n int) {

@@ -115,6 +115,12 @@ func bare(n int) (map[string]int, map[string]int, map[string]int) {
 	return a, b, c
 }
 
+func headers(h http.Header, kind string) {
+	h.Set("Content-Type", "application/json") // constant
+	h.Set("Content-Type", kind)               // -
+	h.Add("Vary", "Accept")                   // -
+}
+
 func waits(ctx context.Context, c chan int) error {
 	select {
 	case <-c:
@@ -271,6 +277,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
 	"bare":        answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
+	"headers":     answered("constant", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.ConstantHeader),
 	"waits":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"waitsInside": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
 	"worked":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),

@@ -118,6 +118,8 @@ var Rules = []Rule{
 		Tell: saying(idiom.Place.Loose, "decode into a struct that has the fields which are read of `%s`: the map gets all of the text, with each value boxed")},
 	{Name: "encoded to be decoded", Cure: "skip-work", Kept: true,
 		Tell: where(idiom.Place.EncodedAgain, "copy the fields themselves: the value is encoded as JSON only to be decoded again")},
+	{Name: "constant header", Cure: "cache-compiled", Needs: []Need{Called}, Kept: true,
+		Tell: where(idiom.Place.ConstantHeader, "keep the value in a slice in a package variable, and set the header's entry under its canonical key to that: Set makes a slice for one value")},
 	{Name: "values in a row", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
 		Tell: func(p idiom.Place) string {
 			n := p.Contexts()
