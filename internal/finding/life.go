@@ -38,7 +38,7 @@ type Passed struct {
 	Spawned bool // goroutines that the function waits for use them
 	Carried bool // a loop makes them, and has them still in its next turn
 
-	Compared bool // text that the site's function only compares
+	Compared bool // text of which the site's function only asks whether it equals another
 	Key      Key  // of text
 	Taken    bool // text that something takes which would not take bytes
 	Argument bool // the site's function hands them to a call, or in a slice of arguments

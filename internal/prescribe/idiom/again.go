@@ -61,7 +61,7 @@ func (p Place) Again() (calls []*ast.CallExpr, here int) {
 		return true
 	})
 	slices.SortFunc(calls, func(a, b *ast.CallExpr) int { return cmp.Compare(a.Lparen, b.Lparen) })
-	if here < 2 && calls[0] == c {
+	if len(calls) == 0 || here < 2 && calls[0] == c {
 		return nil, 0
 	}
 	return calls, here

@@ -169,6 +169,7 @@ func TestUses(t *testing.T) {
 		want     finding.Passed
 	}{
 		{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
+		{"sorted", "sorts", finding.KindString, "strings.ToLower", finding.Passed{}},
 		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Key: finding.Key{Asked: true}}},
 		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},

@@ -13,19 +13,19 @@ import (
 // compares are the functions of strings and bytes that only compare their arguments.
 var compares = []string{"Compare", "Equal", "EqualFold", "HasPrefix", "HasSuffix"}
 
-// compared reports whether all that the function does with a text is to compare it.
+// compared reports whether all that the function does with a text is to ask whether it equals another.
 func compared(v ssa.Value) bool {
 	found := false
 	for _, in := range *v.Referrers() {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
 		case *ssa.BinOp:
-			if in.Op == token.ADD {
+			if in.Op != token.EQL && in.Op != token.NEQ {
 				return false
 			}
 			found = true
 		case *ssa.Call:
-			if !comparing(in.Common()) && !isLen(in.Common()) {
+			if orders := strings.HasSuffix(calleeName(in.Common()), ".Compare"); orders || !comparing(in.Common()) && !isLen(in.Common()) {
 				return false
 			}
 			found = found || comparing(in.Common())

@@ -2,6 +2,10 @@ package life
 
 // usesProgram has the cases of TestUses, TestDecoder and TestPooled.
 const usesProgram = `// What is done with text, parts and boxes.
+func sorts(a, b string) bool {
+	return strings.ToLower(a) < b // case sorted 0
+}
+
 func folds(name string) bool {
 	return strings.ToLower(name) == "x" // case folded 0
 }
