@@ -83,7 +83,7 @@ func (p Place) MadeCopy() string {
 	}
 	size, ok := c.Args[1].(*ast.CallExpr)
 	from := types.ExprString(copies.Args[1])
-	if !ok || !p.isBuiltin(size, "len") || types.ExprString(size.Args[0]) != from {
+	if !ok || !p.isBuiltin(size, "len") || types.ExprString(size.Args[0]) != from || p.unsteady(copies.Args[1], copies.End()) {
 		return ""
 	}
 	return from

@@ -1,0 +1,86 @@
+package idiom
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// writing are the beginnings of the names of library functions that write to the elements of what they are handed.
+var writing = []string{"sort.", "slices.Sort", "slices.Reverse", "slices.Delete", "slices.Insert", "slices.Compact", "slices.Replace", "maps.Copy", "maps.Delete", "maps.Insert", "io.Read", "encoding/binary."}
+
+// changed reports whether the function writes to what a variable has, behind a place. Calls that are handed it may do so,
+// if handed is set.
+func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool) {
+	fn := p.body()
+	if fn == nil {
+		return true
+	}
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		if id.Pos() < behind {
+			return
+		}
+		e := ast.Node(id)
+		for i := len(path) - 1; i >= 0 && !yes; i-- {
+			switch around := path[i].(type) {
+			case *ast.IndexExpr, *ast.SelectorExpr, *ast.ParenExpr, *ast.SliceExpr, *ast.StarExpr:
+				e = around
+				continue
+			case *ast.IncDecStmt:
+				yes = true
+			case *ast.UnaryExpr:
+				yes = around.Op == token.AND
+			case *ast.AssignStmt:
+				for _, to := range around.Lhs {
+					yes = yes || to == e
+				}
+			case *ast.CallExpr:
+				yes = around.Fun != e && p.writesTo(around, e, handed)
+			}
+			return
+		}
+	})
+	return yes
+}
+
+// writesTo reports whether a call writes to what it is handed as an argument.
+func (p Place) writesTo(c *ast.CallExpr, argument ast.Node, handed bool) bool {
+	for _, name := range []string{"append", "copy", "delete", "clear"} {
+		if p.isBuiltin(c, name) {
+			return c.Args[0] == argument
+		}
+	}
+	if p.isBuiltin(c, "len") || p.isBuiltin(c, "cap") {
+		return false
+	}
+	callee := p.callee(c)
+	for _, name := range writing {
+		if strings.HasPrefix(callee, name) {
+			return true
+		}
+	}
+	return handed && p.Info.Types[c.Fun].IsValue()
+}
+
+// Overwritten reports whether the function writes to what the expression makes, in a variable.
+func (p Place) Overwritten() bool {
+	v := p.defined()
+	return v != nil && p.changed(v, p.Expr.End(), false)
+}
+
+// Snapshot reports whether what a call copies may change while the copy is used: it is no variable of the function, or one
+// that is written to or handed on.
+func (p Place) Snapshot() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return true
+	}
+	return p.unsteady(c.Args[len(c.Args)-1], c.End())
+}
+
+// unsteady reports whether what an expression stands for may change behind a place.
+func (p Place) unsteady(e ast.Expr, behind token.Pos) bool {
+	v, ok := p.variable(e).(*types.Var)
+	return !ok || v.Parent() == v.Pkg().Scope() || p.changed(v, behind, true)
+}
