@@ -26,6 +26,7 @@ type candidate struct {
 	held []*candidate // objects of the same function that become part of this one
 	told bool         // as part of another object
 
+	given    bool            // something else states what the site's function returns
 	taken    finding.End     // of what the pool's Get hands out, where the pool's New makes the object
 	lent     map[string]bool // fields, by their declarations, whose memory the code hands on
 	ruledOut []string        // why cures that match do not fit

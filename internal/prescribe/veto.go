@@ -8,7 +8,6 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
-	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
@@ -90,10 +89,7 @@ var (
 	published       = test("returned by an exported function, with methods on pointers", func(c *candidate, p *allocated) bool {
 		return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && c.api() != ""
 	})
-	ofGivenType = test("returned by a function with a given type", func(c *candidate, p *allocated) bool {
-		site := c.Finding.Site
-		return p.Kind == finding.KindNew && fate.Edge(c.Finding, "return") && c.source != nil && flow.FixedSignature(c.source.Function(site.File, site.Line, site.Function), c.source.Functions())
-	})
+	ofGivenType     = test("returned by a function with a given type", func(c *candidate, p *allocated) bool { return p.Kind == finding.KindNew && c.given })
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
@@ -295,6 +291,9 @@ func (c *candidate) live(t *life.Tracer) {
 			}
 			c.lent[p.owner()] = t.Lends(p.owner())
 		}
+	}
+	if site := c.Finding.Site; t != nil && fate.Edge(c.Finding, "return") {
+		c.given = t.Given(c.source.Function(site.File, site.Line, site.Function))
 	}
 	if get := c.getters(); t != nil && len(get) > 0 {
 		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: way.PoolGet}, get).End

@@ -2,22 +2,19 @@ package flow
 
 import (
 	"go/types"
-	"iter"
 
 	"golang.org/x/tools/go/ssa"
 )
 
 // FixedSignature reports whether something else states what a function takes and returns: the type of a function value,
 // for a literal or a function that the package uses as one, or an interface that a method's receiver has, of any package
-// that is known.
-func FixedSignature(fn *ssa.Function, all iter.Seq[*ssa.Function]) bool {
+// that is known. Used as values are the functions of a set.
+func FixedSignature(fn *ssa.Function, values map[*ssa.Function]bool) bool {
 	switch {
-	case fn == nil:
-		return false
 	case fn.Parent() != nil:
 		return true
 	case fn.Signature.Recv() == nil:
-		return isValue(fn, all)
+		return values[fn]
 	}
 	for _, pkg := range fn.Prog.AllPackages() {
 		for _, m := range pkg.Members {
@@ -28,23 +25,6 @@ func FixedSignature(fn *ssa.Function, all iter.Seq[*ssa.Function]) bool {
 			iface, ok := t.Type().Underlying().(*types.Interface)
 			if ok && hasMethod(iface, fn.Name()) && types.Implements(fn.Signature.Recv().Type(), iface) {
 				return true
-			}
-		}
-	}
-	return false
-}
-
-// isValue reports whether code uses a function in another way than to call it.
-func isValue(fn *ssa.Function, all iter.Seq[*ssa.Function]) bool {
-	var operands []*ssa.Value
-	for user := range all {
-		for in := range Instructions(user) {
-			call, _ := in.(ssa.CallInstruction)
-			operands = in.Operands(operands[:0])
-			for _, o := range operands {
-				if *o == ssa.Value(fn) && !(call != nil && o == &call.Common().Value) {
-					return true
-				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
@@ -30,6 +31,8 @@ func (lone) apply(text string) *result { return nil }
 
 func apply() *result { return nil }
 
+func applied() int { return apply().n }
+
 func listed() *result { return &result{} }
 
 var table = []func() *result{listed}
@@ -38,11 +41,11 @@ func literal() func() *result {
 	return func() *result { return &result{} }
 }
 `)
-	got := map[string]bool{}
+	got, tracer := map[string]bool{}, life.New(p)
 	for fn := range p.Functions() {
-		got[fn.RelString(fn.Pkg.Pkg)] = flow.FixedSignature(fn, p.Functions())
+		got[fn.RelString(fn.Pkg.Pkg)] = tracer.Given(fn)
 	}
-	for name, want := range map[string]bool{"(*short).apply": true, "(*short).name": true, "(*short).other": false, "(lone).apply": false, "apply": false, "listed": true, "literal$1": true} {
+	for name, want := range map[string]bool{"(*short).apply": true, "(*short).name": true, "(*short).other": false, "(lone).apply": false, "apply": false, "applied": false, "listed": true, "literal$1": true} {
 		if is, ok := got[name]; !ok || is != want {
 			t.Errorf("%s: %v, want %v", name, is, want)
 		}

@@ -121,6 +121,9 @@ func (p Place) TakesTurns() bool {
 		operands[p.variable(sel.X)] = true
 	}
 	delete(operands, nil)
+	if !flat(v.Type(), 0) {
+		return false // the result may have the operand in it
+	}
 	replaced, kept := operands[v], false
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -133,9 +136,7 @@ func (p Place) TakesTurns() bool {
 				replaced, kept = replaced || operands[o] && o.Pos() < loop.Pos(), kept || !operands[o]
 			}
 		case *ast.CallExpr:
-			if to := p.appends(n); to != nil {
-				kept = kept || p.holds(to.Args[1:], v)
-			}
+			kept = kept || n != c && !p.isBuiltin(n, "copy") && !p.asks(n) && p.holds(n.Args, v)
 		case *ast.CompositeLit:
 			kept = kept || p.holds(n.Elts, v)
 		case *ast.KeyValueExpr:
@@ -148,6 +149,12 @@ func (p Place) TakesTurns() bool {
 		return !kept
 	})
 	return replaced && !kept
+}
+
+// asks reports whether a call gives a number or a truth value.
+func (p Place) asks(c *ast.CallExpr) bool {
+	b, ok := p.Info.TypeOf(c).(*types.Basic)
+	return ok && b.Info()&(types.IsNumeric|types.IsBoolean) != 0
 }
 
 func (p Place) holds(list []ast.Expr, v types.Object) bool {
@@ -165,4 +172,27 @@ func (p Place) loop() ast.Node {
 		}
 	}
 	return nil
+}
+
+// flat reports whether a type has no memory but its own, and slices and pointers to such memory: nothing else can be
+// reached by it.
+func flat(t types.Type, depth int) bool {
+	switch t := t.Underlying().(type) {
+	case *types.Basic:
+		return t.Kind() != types.UnsafePointer
+	case *types.Array:
+		return flat(t.Elem(), depth)
+	case *types.Slice:
+		return depth < 3 && flat(t.Elem(), depth+1)
+	case *types.Pointer:
+		return depth < 3 && flat(t.Elem(), depth+1)
+	case *types.Struct:
+		for f := range t.Fields() {
+			if !flat(f.Type(), depth) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

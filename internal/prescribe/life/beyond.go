@@ -44,6 +44,11 @@ func (t *Tracer) callers() *calls {
 	return t.calls
 }
 
+// Given reports whether something else states what a function takes and returns, as flow.FixedSignature has it.
+func (t *Tracer) Given(fn *ssa.Function) bool {
+	return fn != nil && flow.FixedSignature(origin(fn), t.callers().value)
+}
+
 func (c *calls) note(in ssa.Instruction) {
 	call, isCall := in.(ssa.CallInstruction)
 	if isCall {

@@ -85,8 +85,8 @@ func Recurses(st finding.Stack, function string) bool {
 
 func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
-// OfType is the innermost function of a way whose only parameter, beside a receiver, is a reflect.Type, and which returns
-// something: what it makes depends on the type alone. It is "" for none.
+// OfType is the innermost function of a way whose only parameter, beside a receiver that it does not use, is a
+// reflect.Type, and which returns something: what it makes depends on the type alone. It is "" for none.
 func OfType(src *source.Program, own []evidence.Frame) string {
 	for _, f := range own {
 		fn := src.Function(f.File, f.Line, f.Function)
@@ -94,6 +94,9 @@ func OfType(src *source.Program, own []evidence.Frame) string {
 			return ""
 		}
 		sig := fn.Signature
+		if sig.Recv() != nil && len(fn.Params) > 0 && len(*fn.Params[0].Referrers()) > 0 {
+			continue
+		}
 		if sig.Params().Len() == 1 && sig.Results().Len() > 0 && types.TypeString(sig.Params().At(0).Type(), nil) == "reflect.Type" {
 			return f.Function
 		}
