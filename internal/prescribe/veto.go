@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
@@ -49,6 +50,7 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, partOfAnother, "the value is handed out as part of another one"},
 	{[]string{"keep-on-stack"}, published, "an exported function returns it, and its type has methods on pointers"},
 	{[]string{"keep-on-stack"}, ofGivenType, "an interface or a function type says what it returns"},
+	{[]string{"keep-on-stack"}, isWritten("a node", idiom.Place.Links), "others of its type point to it"},
 	{[]string{"keep-on-stack"}, uncopied, "values of its type must not be copied"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},

@@ -155,7 +155,7 @@ func (c *carrying) on(v ssa.Value) bool {
 		case *ssa.Slice, *ssa.ChangeType, *ssa.MakeInterface, *ssa.Extract, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Field, *ssa.Index, *ssa.UnOp:
 			return c.on(in.(ssa.Value))
 		case *ssa.Call:
-			return passes(&in.Call) && c.on(in)
+			return passes(&in.Call) && c.on(in) || keeps(&in.Call, v)
 		}
 		return false
 	})

@@ -84,3 +84,27 @@ func (p Place) unsteady(e ast.Expr, behind token.Pos) bool {
 	v, ok := p.variable(e).(*types.Var)
 	return !ok || v.Parent() == v.Pkg().Scope() || p.changed(v, behind, true)
 }
+
+// Links reports whether the expression is a literal that gets pointers to others of its type, as a node of a list or tree.
+func (p Place) Links() bool {
+	e := ast.Unparen(p.Expr)
+	if at, ok := e.(*ast.UnaryExpr); ok {
+		e = ast.Unparen(at.X)
+	}
+	lit, ok := e.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	own := types.NewPointer(p.Info.TypeOf(lit))
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			e = kv.Value
+		}
+		t := p.Info.TypeOf(e)
+		iface, abstract := t.Underlying().(*types.Interface)
+		if types.Identical(t, own) || abstract && iface.NumMethods() > 0 && types.Implements(own, iface) {
+			return true
+		}
+	}
+	return false
+}

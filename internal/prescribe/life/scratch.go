@@ -21,7 +21,7 @@ func (t *Tracer) scratch(v ssa.Value) bool {
 			}
 		case *ssa.Store:
 			if f, ok := in.Addr.(*ssa.FieldAddr); ok && in.Val == v && !flow.Bounds(in) && !flow.Field(f).Exported() {
-				return t.stays(f)
+				return !types.Identical(f.X.Type(), v.Type()) && t.stays(f) // one of a list's nodes is no scratch
 			}
 		}
 	}
