@@ -13,48 +13,82 @@ func (p Place) ConstantHeader() bool {
 	return c != nil && p.constant(c.Args[0]) && p.constant(c.Args[1])
 }
 
-// Contexts counts the calls of context.WithValue of which the expression is one, each around the context of the one before;
-// 0 for another expression.
-func (p Place) Contexts() (n int) {
-	const withValue = "context.WithValue"
-	if p.call(p.Expr, withValue) == nil {
-		return 0
-	}
-	made := map[types.Object]int{} // how many calls made the context that a variable has
-	var depth func(e ast.Expr) int
-	depth = func(e ast.Expr) int {
-		if c := p.call(e, withValue); c != nil {
-			return 1 + depth(c.Args[0])
+// chain is a row of contexts, each made of the one before.
+type chain struct {
+	n   int
+	has bool // the place's expression makes one of them
+}
+
+// Contexts is how many calls in a row, that of the expression among them, put values into a context under keys of the
+// package's own types.
+func (p Place) Contexts() int {
+	made := map[types.Object]*chain{} // that a variable has the last of
+	var of func(e ast.Expr) *chain
+	of = func(e ast.Expr) *chain {
+		c := p.ownValue(e)
+		if c == nil {
+			return made[p.variable(e)]
 		}
-		return made[p.variable(e)]
+		row := of(c.Args[0])
+		if row == nil {
+			row = &chain{}
+		}
+		row.n++
+		row.has = row.has || ast.Expr(c) == p.Expr
+		return row
 	}
+	var own *chain
 	stmts, _ := p.list()
 	for _, s := range stmts {
-		at := 0
-		ast.Inspect(s, func(m ast.Node) bool {
-			if e, ok := m.(ast.Expr); ok && at == 0 {
-				at = max(at, depth(e))
-			}
-			_, inner := m.(*ast.BlockStmt)
-			return !inner
-		})
 		v, value := p.set(s)
-		switch {
-		case v != nil && p.call(value, withValue) != nil:
-			made[v] = depth(value)
-		case v != nil:
+		ast.Inspect(s, func(m ast.Node) bool {
+			e, ok := m.(ast.Expr)
+			if !ok || p.ownValue(e) == nil {
+				_, inner := m.(*ast.BlockStmt)
+				return !inner
+			}
+			row := of(e)
+			if row.has {
+				own = row
+			}
+			if v != nil && e == value {
+				made[v] = row
+			}
+			return false
+		})
+		if v != nil && p.ownValue(value) == nil {
 			delete(made, v)
 		}
-		if at > n {
-			n = at
+	}
+	if own == nil {
+		return 0
+	}
+	return own.n
+}
+
+// ownValue is a call that puts a value into a context under a key whose type is no other package's; nil for another
+// expression.
+func (p Place) ownValue(e ast.Expr) *ast.CallExpr {
+	c := p.call(e, "context.WithValue")
+	if c == nil || len(p.Path) == 0 {
+		return nil
+	}
+	key := types.Unalias(p.Info.TypeOf(c.Args[1]))
+	if at, ok := key.(*types.Pointer); ok {
+		key = types.Unalias(at.Elem())
+	}
+	if n, ok := key.(*types.Named); ok && n.Obj().Pkg() != nil {
+		fn, ok := p.Path[0].(*ast.FuncDecl)
+		if !ok || p.Info.Defs[fn.Name] == nil || n.Obj().Pkg() != p.Info.Defs[fn.Name].Pkg() {
+			return nil
 		}
 	}
-	return n
+	return c
 }
 
 // ForFunctions names the type of the options that are handed the address of the expression's variable: function values, or
 // values of an interface, in the function's last parameter, over which it ranges. Beside that, the function only gets at
-// the variable's fields, or returns it. It is "" for another expression.
+// the variable's fields, or returns its value. It is "" for another expression.
 func (p Place) ForFunctions() (name string) {
 	fn, v := p.body(), p.holder()
 	if fn == nil || v == nil {
@@ -67,8 +101,16 @@ func (p Place) ForFunctions() (name string) {
 			e, outer = at, path[len(path)-2]
 		}
 		switch outer := outer.(type) {
-		case *ast.SelectorExpr, *ast.StarExpr, *ast.ReturnStmt:
+		case *ast.SelectorExpr:
+			if s := p.Info.Selections[outer]; s != nil && s.Kind() == types.FieldVal {
+				return
+			}
+		case *ast.StarExpr:
 			return
+		case *ast.ReturnStmt:
+			if _, pointer := p.Info.TypeOf(e).Underlying().(*types.Pointer); !pointer {
+				return
+			}
 		case *ast.CallExpr:
 			if of := p.option(outer); of != nil && outer.Fun != e && p.isOption(of, path) {
 				name = types.TypeString(p.Info.TypeOf(of), types.RelativeTo(v.Pkg()))

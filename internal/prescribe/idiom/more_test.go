@@ -18,6 +18,16 @@ func contexts(ctx context.Context, a, b string) context.Context {
 	return ctx
 }
 
+func contextsOf(ctx context.Context, s *http.Server, a string) context.Context {
+	ctx = context.WithValue(ctx, http.ServerContextKey, s) // 0
+	ctx = context.WithValue(ctx, http.LocalAddrContextKey, a) // 0
+	other := context.WithValue(context.Background(), key(3), a) // 1
+	_ = other
+	ctx = context.WithValue(ctx, key(1), a) // 2
+	ctx = context.WithValue(ctx, key(2), a) // 2
+	return ctx
+}
+
 func context1(ctx context.Context, a string) context.Context {
 	other := context.WithValue(context.Background(), key(2), a) // 1
 	_ = other
@@ -44,6 +54,25 @@ func options(n int, opts ...option) int {
 	r := &settings{} // -
 	one(r)
 	return o.n + p.n + r.n
+}
+
+func optionsOf(opts ...option) *settings {
+	o := &settings{} // -
+	for _, f := range opts {
+		f(o)
+	}
+	return o
+}
+
+func (s *settings) start() { kept = s }
+
+func optionsAnd(opts ...option) settings {
+	o := settings{} // -
+	for _, f := range opts {
+		f(&o)
+	}
+	o.start()
+	return o
 }
 
 var (
@@ -76,6 +105,15 @@ func (f *frames) write(n uint32) (err error) {
 }
 
 func (f *frames) all(b []byte) {}
+
+func (f *frames) tree() (n int) {
+	head := make([]byte, 8) // -
+	io.ReadFull(f.r, head)
+	for range head[0] {
+		n += f.tree()
+	}
+	return n + int(head[1])
+}
 
 func (f frames) copied(w io.Writer) {
 	var head [4]byte // -
@@ -167,6 +205,15 @@ func worked(ctx context.Context, work func(context.Context) chan int) error {
 	return nil
 }
 
+func sleeps(ctx context.Context, stop chan struct{}) {
+	t := time.NewTimer(time.Second) // -
+	select {
+	case <-ctx.Done():
+	case <-stop:
+	case <-t.C:
+	}
+}
+
 func waitsInside(c chan int) {
 	select {
 	case <-c:
@@ -187,6 +234,55 @@ func descends(n int, prefix string, all *[]string) {
 	descends(n-1, prefix+"a", all) // prefix
 	path := prefix + "/b"          // prefix
 	descends(n-1, path, all)
+}
+
+func listed(n int, prefix string, all map[string]int) {
+	all[prefix] = n
+	if n > 0 {
+		listed(n-1, prefix+"/a", all) // -
+	}
+}
+
+type node struct {
+	n    int
+	next *node
+}
+
+func nodes(n int, last *node) *node {
+	if n == 0 {
+		return &node{n, nil} // -
+	}
+	return &node{n, last} // node
+}
+
+func linked(n int) (all *node) {
+	for i := range n {
+		all = nodes(i, all) // -
+	}
+	return all
+}
+
+func counted(words []string) int {
+	counts := map[string]int{"a": 0, "b": 0} // written
+	for _, w := range words {
+		counts[w]++
+	}
+	list := []int{3, 1, 2} // written
+	slices.Sort(list)
+	fixed := []int{3, 1, 2} // -
+	for _, n := range fixed {
+		counts["a"] += n
+	}
+	return counts["a"] + list[0]
+}
+
+func (f *frames) snapshots(x []float64) (d float64) {
+	old := slices.Clone(x) // snapshot
+	x[0] = old[1]
+	all := slices.Clone(f.list) // snapshot
+	y := []float64{1}
+	same := slices.Clone(y) // -
+	return same[0] + float64(len(all))
 }
 
 func step(v []float64) []float64 { return append([]float64(nil), v...) }
@@ -239,7 +335,10 @@ func inBytes(a, b string, w io.Writer) []byte {
 	out := []byte(key)
 	name := a + b // -
 	out = append(out, name...)
-	w.Write([]byte(a + ":" + b)) // w.Write
+	w.Write([]byte(a + ":" + b)) // -
+	runes := a + b // -
+	for range []rune(runes) {
+	}
 	return out
 }
 `
@@ -267,12 +366,22 @@ func contexts(_ *source.Program, l *source.Line, e *source.Expr) string {
 }
 
 var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) string{
-	"contexts": contexts,
-	"context1": contexts,
-	"options":  worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"contexts":   contexts,
+	"contextsOf": contexts,
+	"context1":   contexts,
+	"options":    worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
 	"write": worded(func(e *source.Expr) bool {
 		return e.Kind == source.Make || e.Kind == source.Variable && !strings.HasPrefix(e.Type, "[]")
 	}, Place.Scratch),
+	"optionsOf":   worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"optionsAnd":  worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"tree":        worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Scratch),
+	"sleeps":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"listed":      worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
+	"linked":      answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
+	"counted":     answered("written", func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Overwritten),
+	"snapshots":   answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
+	"nodes":       answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
@@ -294,6 +403,6 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 		case e.Kind == source.Conversion && len(l.Exprs) > 1:
 			return "" // of the text in it
 		}
-		return cmp.Or(at(l, e).WrittenAsBytes(), "-")
+		return "-"
 	},
 }

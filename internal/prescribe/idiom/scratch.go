@@ -35,10 +35,10 @@ func (p Place) receiver() types.Object {
 
 // Scratch names the method that is handed an array of the function, or a slice of it: of an interface that the receiver
 // has, or of the receiver, which has interfaces. Such an array could be a field of the receiver, if it dies in the
-// function. It is "" for others.
+// function, which does not call itself. It is "" for others.
 func (p Place) Scratch() (taker string) {
 	fn, v, receiver := p.body(), p.holder(), p.receiver()
-	if fn == nil || v == nil || receiver == nil || !p.ofConstantSize(v.Type()) {
+	if fn == nil || v == nil || receiver == nil || !p.ofConstantSize(v.Type()) || p.recurses(fn) {
 		return ""
 	}
 	ok := true

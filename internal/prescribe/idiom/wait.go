@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 )
 
 // timers are functions that make a timer, or a context with one.
@@ -47,7 +46,7 @@ func (p Place) Waits() bool {
 	return only
 }
 
-// casesOf reports whether a select waits for the timer that a call makes, for something else, and whether it has a default.
+// casesOf reports whether a select waits for the timer that a call makes, for a value, and whether it has a default.
 func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, immediate bool) {
 	v := p.made(timer)
 	for _, clause := range s.Body.List {
@@ -62,9 +61,22 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 			of = of || n == ast.Node(timer) || isName && v != nil && p.variable(id) == v
 			return !of
 		})
-		own, others = own || of, others || !of
+		own, others = own || of, others || !of && !p.isSignal(comm)
 	}
 	return own, others, immediate
+}
+
+// isSignal reports whether a case waits for an end, or another event without a value: such a case is seldom ready.
+func (p Place) isSignal(comm ast.Stmt) bool {
+	signal := false
+	ast.Inspect(comm, func(n ast.Node) bool {
+		if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+			s, empty := p.Info.TypeOf(u).Underlying().(*types.Struct)
+			signal = signal || empty && s.NumFields() == 0
+		}
+		return !signal
+	})
+	return signal
 }
 
 // made is the first variable that a call sets; nil for none.
@@ -100,17 +112,10 @@ func (p Place) Descends() string {
 	if v == nil || v.Pos() < fn.Type.Params.Pos() || v.Pos() >= fn.Type.Params.End() {
 		return ""
 	}
-	own := p.Info.Defs[fn.Name]
-	calls := func(c *ast.CallExpr) bool {
-		switch f := ast.Unparen(c.Fun).(type) {
-		case *ast.Ident:
-			return p.Info.Uses[f] == own
-		case *ast.SelectorExpr:
-			return p.Info.Uses[f.Sel] == own
-		}
-		return false
+	if p.neededAtOnce(fn, v) {
+		return ""
 	}
-	if around, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && calls(around) {
+	if around, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && p.isOwn(around) {
 		return v.Name()
 	}
 	to, only := p.defined(), false
@@ -119,12 +124,64 @@ func (p Place) Descends() string {
 	}
 	p.uses(fn.Body, to, func(_ *ast.Ident, path []ast.Node) {
 		c, ok := path[len(path)-1].(*ast.CallExpr)
-		only = only || ok && calls(c)
+		only = only || ok && p.isOwn(c)
 	})
 	if !only {
 		return ""
 	}
 	return v.Name()
+}
+
+// isOwn reports whether a call is of the function around the place.
+func (p Place) isOwn(c *ast.CallExpr) bool {
+	fn, ok := p.Path[0].(*ast.FuncDecl)
+	if !ok {
+		return false
+	}
+	switch f := ast.Unparen(c.Fun).(type) {
+	case *ast.Ident:
+		return p.Info.Uses[f] == p.Info.Defs[fn.Name]
+	case *ast.SelectorExpr:
+		return p.Info.Uses[f.Sel] == p.Info.Defs[fn.Name]
+	}
+	return false
+}
+
+// recurses reports whether a statement of the function calls the function.
+func (p Place) recurses(in ast.Node) (yes bool) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		yes = yes || ok && p.isOwn(c)
+		return !yes
+	})
+	return yes
+}
+
+// neededAtOnce reports whether the function needs a text in each of its calls: other than to lengthen it, to hand it down,
+// to compare it, or in a branch that does not call the function.
+func (p Place) neededAtOnce(fn *ast.FuncDecl, v types.Object) (needed bool) {
+	p.uses(fn.Body, v, func(id *ast.Ident, path []ast.Node) {
+		for i := len(path) - 1; i > 0; i-- {
+			switch around := path[i].(type) {
+			case *ast.BinaryExpr:
+				return // a longer text, or an answer
+			case *ast.CallExpr:
+				if p.isOwn(around) || p.isBuiltin(around, "len") {
+					return
+				}
+			case *ast.BlockStmt:
+				if _, branch := path[i-1].(*ast.IfStmt); branch && !p.recurses(around) {
+					return
+				}
+			case *ast.CaseClause:
+				if !p.recurses(around) {
+					return
+				}
+			}
+		}
+		needed = true
+	})
+	return needed
 }
 
 // OnlyBytes reports whether the expression is a text that is only converted to bytes: it is put together and then copied.
@@ -136,7 +193,7 @@ func (p Place) OnlyBytes() bool {
 	converted, other := false, false
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		c, ok := path[len(path)-1].(*ast.CallExpr)
-		if ok && p.Info.Types[c.Fun].IsType() && !isText(p.Info.Types[c.Fun].Type) {
+		if ok && p.Info.Types[c.Fun].IsType() && isBytes(p.Info.Types[c.Fun].Type) {
 			converted = true
 			return
 		}
@@ -144,25 +201,4 @@ func (p Place) OnlyBytes() bool {
 		other = other || !(sets && slices.Contains(a.Lhs, ast.Expr(id)))
 	})
 	return converted && !other
-}
-
-// WrittenAsBytes names the Write that gets the expression, a sum of texts, converted to bytes; "" for another.
-func (p Place) WrittenAsBytes() string {
-	path := p.Path
-	if sum, ok := p.Expr.(*ast.BinaryExpr); !ok || sum.Op != token.ADD || len(path) < 2 {
-		return ""
-	}
-	c, ok := path[len(path)-1].(*ast.CallExpr)
-	if !ok || !p.Info.Types[c.Fun].IsType() || isText(p.Info.Types[c.Fun].Type) {
-		return ""
-	}
-	w, ok := path[len(path)-2].(*ast.CallExpr)
-	if !ok || len(w.Args) != 1 {
-		return ""
-	}
-	sel, ok := w.Fun.(*ast.SelectorExpr)
-	if !ok || sel.Sel.Name != "Write" || !strings.HasSuffix(p.callee(w), ".Write") {
-		return ""
-	}
-	return types.ExprString(sel)
 }

@@ -102,8 +102,6 @@ var Rules = []Rule{
 
 	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,
 		Tell: where(idiom.Place.OnlyBytes, "append to a []byte from the start: the text {expr} is only converted to bytes")},
-	{Name: "written as bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat), Needs: []Need{Dies},
-		Tell: saying(idiom.Place.WrittenAsBytes, "write its parts one by one, with io.WriteString, instead of {expr}: `%s` gets a copy of all")},
 
 	// Work that is done again, or for nothing.
 	{Name: "timer before it has to wait", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
