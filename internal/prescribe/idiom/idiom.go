@@ -23,6 +23,16 @@ type Place struct {
 	Line func(token.Pos) int
 }
 
+// Within is the end of a path that begins with the innermost function, which may be a literal.
+func Within(path []ast.Node) []ast.Node {
+	for i := len(path) - 1; i > 0; i-- {
+		if _, literal := path[i].(*ast.FuncLit); literal {
+			return path[i:]
+		}
+	}
+	return path
+}
+
 func (p Place) callee(c *ast.CallExpr) string {
 	if fn, ok := typeutil.Callee(p.Info, c).(*types.Func); ok {
 		return flow.Spelling(fn)

@@ -306,7 +306,7 @@ func (p Place) LittleUse() string {
 		switch around := path[len(path)-1].(type) {
 		case *ast.RangeStmt:
 			ranged++
-			other = other || around.X != ast.Expr(id)
+			other = other || around.X != ast.Expr(id) || p.changesOwner(around.Body)
 		case *ast.CallExpr:
 			measured++
 			other = other || !p.isBuiltin(around, "len")
@@ -335,4 +335,55 @@ func (p Place) LittleUse() string {
 func isCount(t types.Type) bool {
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsString == 0
+}
+
+// changesOwner reports whether a loop writes to what the method that the expression calls is of, or calls one of its
+// methods: then it needs a copy.
+func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok || p.Info.Selections[sel] == nil {
+		return false
+	}
+	owner := p.root(sel.X)
+	ast.Inspect(loop, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, to := range n.Lhs {
+				yes = yes || p.stem(to) == owner
+			}
+		case *ast.IncDecStmt:
+			yes = yes || p.stem(n.X) == owner
+		case *ast.CallExpr:
+			if p.isBuiltin(n, "delete") || p.isBuiltin(n, "clear") {
+				yes = yes || p.stem(n.Args[0]) == owner
+			}
+			if s, method := n.Fun.(*ast.SelectorExpr); method && p.Info.Selections[s] != nil && p.Info.Selections[s].Kind() == types.MethodVal {
+				yes = yes || p.stem(s.X) == owner
+			}
+		}
+		return !yes
+	})
+	return yes && owner != nil
+}
+
+// stem is the variable that an expression of fields and elements begins with; nil for another expression.
+func (p Place) stem(e ast.Expr) types.Object {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.Ident:
+			return p.variable(x)
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
 }

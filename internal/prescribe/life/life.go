@@ -86,6 +86,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Passed.Box.Made = made
 	}
 	l.Passed.Carried = slices.ContainsFunc(born, flow.Carried)
+	l.Passed.Dropped = l.Passed.Dropped && !slices.ContainsFunc(born, flow.Reads)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())

@@ -41,17 +41,9 @@ func Text(d *finding.Diagnosis, l *source.Line, e *source.Expr, file string) str
 	return ""
 }
 
-// Place is an expression of a line, for package idiom: within the innermost function around it, which may be a literal
-// that begins on the line.
+// Place is an expression of a line, for package idiom.
 func Place(l *source.Line, e *source.Expr) idiom.Place {
-	path := e.Path()
-	for i := len(path) - 1; i > 0; i-- {
-		if _, literal := path[i].(*ast.FuncLit); literal {
-			path = path[i:]
-			break
-		}
-	}
-	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: path, Line: l.LineOf}
+	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: idiom.Within(e.Path()), Line: l.LineOf}
 }
 
 // again is the line of an earlier call that makes the same; 0 for none.

@@ -144,7 +144,8 @@ func Asked(src *source.Program, own []evidence.Frame) string {
 		return ""
 	}
 	e := l.Asked(life.Plain(own[0].Function))
-	if e == nil || sorts(src.Function(own[0].File, own[0].Line, own[0].Function)) {
+	fn := src.Function(own[0].File, own[0].Line, own[0].Function)
+	if e == nil || needsAll(fn) || e.Use.Kind == source.UseDropped && fn.Signature.Results().Len() > 1 { // the others tell whether it is right
 		return ""
 	}
 	_, maker, _ := strings.Cut(life.ShortName(own[0].Function), ".")
@@ -159,18 +160,22 @@ func Asked(src *source.Program, own []evidence.Frame) string {
 	}
 }
 
-// sorts reports whether a function brings something in order, for which it needs all of it.
-func sorts(fn *ssa.Function) bool {
+// needsAll reports whether a function brings something in order, for which it needs all of it, or takes what it gives under
+// a lock that its callers do not have.
+func needsAll(fn *ssa.Function) bool {
 	if fn == nil {
-		return false
+		return true
 	}
 	for in := range flow.Instructions(fn) {
 		call, ok := in.(ssa.CallInstruction)
 		if !ok || call.Common().StaticCallee() == nil {
 			continue
 		}
-		if obj, ok := call.Common().StaticCallee().Object().(*types.Func); ok && (strings.HasPrefix(flow.Spelling(obj), "sort.") || strings.HasPrefix(flow.Spelling(obj), "slices.Sort")) {
-			return true
+		if obj, ok := call.Common().StaticCallee().Object().(*types.Func); ok {
+			name := flow.Spelling(obj)
+			if strings.HasPrefix(name, "sort.") || strings.HasPrefix(name, "slices.Sort") || strings.HasPrefix(name, "sync.") && strings.HasSuffix(name, "Lock") {
+				return true
+			}
 		}
 	}
 	return false
@@ -178,5 +183,5 @@ func sorts(fn *ssa.Function) bool {
 
 // place is an expression of a line, for package idiom.
 func place(l *source.Line, e *source.Expr) idiom.Place {
-	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
+	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: idiom.Within(e.Path()), Line: l.LineOf}
 }
