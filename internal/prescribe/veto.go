@@ -95,7 +95,7 @@ var (
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
 	usedAsInterface = test("used as an interface", isUsedAsInterface)
 	needlessCopy    = test("a copy that is only read", func(c *candidate, p *allocated) bool {
-		made := p.Expr != nil && (copied.ask(c, p) == finding.Yes || p.place().MadeCopy() != "")
+		made := p.Expr != nil && (copied.ask(c, p) == finding.Yes || p.place().MadeCopy()+p.place().Guarded() != "")
 		return made && p.Life.OnlyRead == finding.Yes && p.Life.End == finding.EndFrame
 	})
 	spawned     = test("used by goroutines of the function", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spawned })

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -107,4 +108,48 @@ func (p Place) Links() bool {
 		}
 	}
 	return false
+}
+
+// Guarded names what a statement copies to what the expression makes, if a lock is held for that alone: no variable of the
+// function's own. It is "" for another expression.
+func (p Place) Guarded() string {
+	stmts, at := p.list()
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok || at < 0 || len(c.Args) == 0 {
+		return ""
+	}
+	from := c.Args[len(c.Args)-1]
+	if p.isBuiltin(c, "make") {
+		v, value := p.set(stmts[at])
+		if v == nil || value != p.Expr || at+1 >= len(stmts) {
+			return ""
+		}
+		next, ok := stmts[at+1].(*ast.ExprStmt)
+		if !ok {
+			return ""
+		}
+		copies, ok := next.X.(*ast.CallExpr)
+		if !ok || !p.isBuiltin(copies, "copy") || p.variable(copies.Args[0]) != v {
+			return ""
+		}
+		from = copies.Args[1]
+		at++
+	}
+	if p.variable(from) != nil || p.stem(from) == nil {
+		return ""
+	}
+	locks := func(stmts []ast.Stmt, names ...string) bool {
+		return slices.ContainsFunc(stmts, func(s ast.Stmt) bool {
+			e, ok := s.(*ast.ExprStmt)
+			if !ok {
+				return false
+			}
+			call, ok := e.X.(*ast.CallExpr)
+			return ok && slices.Contains(names, p.callee(call))
+		})
+	}
+	if !locks(stmts[:at], "sync.(*Mutex).Lock", "sync.(*RWMutex).RLock", "sync.(*RWMutex).Lock") || !locks(stmts[at+1:min(at+3, len(stmts))], "sync.(*Mutex).Unlock", "sync.(*RWMutex).RUnlock", "sync.(*RWMutex).Unlock") {
+		return ""
+	}
+	return types.ExprString(from)
 }

@@ -285,6 +285,23 @@ func (f *frames) snapshots(x []float64) (d float64) {
 	return same[0] + float64(len(all))
 }
 
+type bus struct {
+	mu   sync.Mutex
+	list []int
+}
+
+func (b *bus) guarded() (n int) {
+	b.mu.Lock()
+	all := make([]int, len(b.list)) // b.list
+	copy(all, b.list)
+	b.mu.Unlock()
+	b.mu.Lock()
+	again := append([]int(nil), b.list...) // b.list
+	b.mu.Unlock()
+	more := append([]int(nil), b.list...) // -
+	return len(all) + len(again) + len(more)
+}
+
 func step(v []float64) []float64 { return append([]float64(nil), v...) }
 
 func turns(v []float64, n int) (all [][]float64) {
@@ -382,6 +399,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"counted":     answered("written", func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Overwritten),
 	"snapshots":   answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
 	"nodes":       answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
+	"guarded":     worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),

@@ -85,8 +85,8 @@ func Recurses(st finding.Stack, function string) bool {
 
 func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
-// OfType is the innermost function of a way whose only parameter, beside a receiver that it does not use, is a
-// reflect.Type, and which returns something: what it makes depends on the type alone. It is "" for none.
+// OfType is the innermost function of a way whose only parameter, beside a receiver with settings, is a reflect.Type, and
+// which returns something: what it makes depends on the type alone. It is "" for none.
 func OfType(src *source.Program, own []evidence.Frame) string {
 	for _, f := range own {
 		fn := src.Function(f.File, f.Line, f.Function)
@@ -94,7 +94,7 @@ func OfType(src *source.Program, own []evidence.Frame) string {
 			return ""
 		}
 		sig := fn.Signature
-		if sig.Recv() != nil && len(fn.Params) > 0 && len(*fn.Params[0].Referrers()) > 0 {
+		if sig.Recv() != nil && len(fn.Params) > 0 && !onlySettings(fn.Params[0]) {
 			continue
 		}
 		if sig.Params().Len() == 1 && sig.Results().Len() > 0 && types.TypeString(sig.Params().At(0).Type(), nil) == "reflect.Type" {
@@ -102,6 +102,23 @@ func OfType(src *source.Program, own []evidence.Frame) string {
 		}
 	}
 	return ""
+}
+
+// onlySettings reports whether a function only reads texts, numbers and functions that a receiver has, or maps, which may
+// be caches. What else it reads may be another input.
+func onlySettings(receiver *ssa.Parameter) bool {
+	return !slices.ContainsFunc(*receiver.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.DebugRef, *ssa.Call:
+			return false
+		case *ssa.FieldAddr:
+			switch flow.Field(in).Type().Underlying().(type) {
+			case *types.Basic, *types.Signature, *types.Map:
+				return slices.ContainsFunc(*in.Referrers(), func(use ssa.Instruction) bool { _, store := use.(*ssa.Store); return store })
+			}
+		}
+		return true
+	})
 }
 
 // TakesTurns reports whether a way begins with a function whose caller, in a loop, puts each of its results in the place of

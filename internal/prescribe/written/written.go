@@ -108,6 +108,8 @@ var Rules = []Rule{
 		Tell: where(idiom.Place.Waits, "try the other cases first, in a select with default, and call {callee} only where it has to wait")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.MadeCopy, "use `%s` itself: the copy is only read")},
+	{Name: "copied under a lock", Cure: "skip-work", Kinds: kinds(finding.KindMake, finding.KindGrowth), Needs: []Need{OnlyRead, Dies},
+		Tell: saying(idiom.Place.Guarded, "let what changes `%s` put a new slice in its place, under the lock: readers then need no copy")},
 	{Name: "read to be written", Cure: "skip-work", Needs: []Need{Called},
 		Tell: where(idiom.Place.WrittenOn, "copy with io.Copy: what {callee} reads is only written again")},
 	{Name: "made to be taken apart", Cure: "skip-work", Kept: true,
