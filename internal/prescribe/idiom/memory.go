@@ -338,7 +338,7 @@ func isCount(t types.Type) bool {
 }
 
 // changesOwner reports whether a loop writes to what the method that the expression calls is of, or calls one of its
-// methods: then it needs a copy.
+// methods, and goes on: then it needs a copy.
 func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	c, ok := p.Expr.(*ast.CallExpr)
 	if !ok {
@@ -351,6 +351,10 @@ func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	owner := p.root(sel.X)
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.BlockStmt:
+			if last := len(n.List) - 1; last >= 0 && ends(n.List[last]) {
+				return false
+			}
 		case *ast.AssignStmt:
 			for _, to := range n.Lhs {
 				yes = yes || p.stem(to) == owner
@@ -368,6 +372,17 @@ func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 		return !yes
 	})
 	return yes && owner != nil
+}
+
+// ends reports whether a statement ends the loop around it.
+func ends(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.BREAK || s.Tok == token.GOTO
+	}
+	return false
 }
 
 // stem is the variable that an expression of fields and elements begins with; nil for another expression.

@@ -324,6 +324,8 @@ func turns(v []float64, n int) (all [][]float64) {
 	return all
 }
 
+func (f *frames) copies() []*item { return slices.Clone(f.list) }
+func (f *frames) drop(*item)      {}
 func names() []string { return nil }
 func (f *frames) count() int { return f.n }
 func framesOf() *frames { return nil }
@@ -339,6 +341,18 @@ func little(sum func([]string)) (n int) {
 	n += c.count()
 	d := names() // -
 	sum(d)
+	o := framesOf()
+	g := o.copies() // -
+	for _, it := range g {
+		o.drop(it)
+	}
+	h := o.copies() // the result is only ranged over
+	for _, it := range h {
+		if it.n > 0 {
+			o.drop(it)
+			break
+		}
+	}
 	e := names() // -
 	for range e {
 	}

@@ -66,12 +66,13 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 	return own, others, immediate
 }
 
-// isSignal reports whether a case waits for an end, or another event without a value: such a case is seldom ready.
+// isSignal reports whether a case waits for an end, or another event without a value: such a case is seldom ready. An
+// empty struct of a type with a name may be something to be had.
 func (p Place) isSignal(comm ast.Stmt) bool {
 	signal := false
 	ast.Inspect(comm, func(n ast.Node) bool {
 		if u, ok := n.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
-			s, empty := p.Info.TypeOf(u).Underlying().(*types.Struct)
+			s, empty := types.Unalias(p.Info.TypeOf(u)).(*types.Struct)
 			signal = signal || empty && s.NumFields() == 0
 		}
 		return !signal
