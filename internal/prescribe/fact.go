@@ -70,6 +70,7 @@ const (
 // Facts about amounts.
 var (
 	small     = test("small", func(c *candidate, _ *allocated) bool { return c.blockSize() <= largeObject })
+	few       = test("16 texts at most", func(c *candidate, _ *allocated) bool { return c.blockSize() <= 16*16 })
 	big       = test("big", func(c *candidate, _ *allocated) bool { return c.blockSize() >= bigObject }, "size")
 	tiny      = test("tiny", func(c *candidate, _ *allocated) bool { return c.blockSize() < tinyObject })
 	plainTiny = test("tiny, without pointers", func(c *candidate, _ *allocated) bool {

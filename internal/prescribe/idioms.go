@@ -39,11 +39,11 @@ var (
 	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p) != "" }, "typefunc")
 	// unfilled is a map of which the recording has no entry: what grows would be a part of the object.
 	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
-		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Returned(c.source, p.owner())
+		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Leaves(c.source, p.owner())
 	})
 	// outgrownAbove is a slice that a caller appends to when it gets it.
 	outgrownAbove = test("outgrown by its caller", func(c *candidate, p *allocated) bool {
-		return c.source != nil && way.Outgrown(c.source, c.heaviestWay(p))
+		return c.source != nil && p.Expr != nil && p.place().FullResult() && way.Outgrown(c.source, c.heaviestWay(p))
 	}, "result")
 	inTurns = test("in the place of an operand in the next turn", func(c *candidate, p *allocated) bool { return c.takesTurns(p) }, "result")
 	queued  = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {

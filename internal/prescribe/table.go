@@ -101,7 +101,7 @@ var table = append(waysOfWriting(), []rule{
 	{name: "key of a look-up", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat, finding.KindConversion, finding.KindString), seen, lookedUp, passing},
 		despite: []fact{copyIsKept}, text: "build the key in bytes on the stack and look it up as m[string(b)], which copies nothing: the text is only looked up"},
 	{name: "text that is only a key", cure: "avoid-conversion", needs: []fact{asKey}, despite: []fact{copyIsKept, unread}, text: "{key}"},
-	{name: "parts in an array", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsElse, diesHere, onlyRead}, not: []fact{partsHanded},
+	{name: "parts in an array", cure: "avoid-conversion", needs: []fact{call("avoid-conversion"), partsElse, diesHere, onlyRead, few}, not: []fact{partsHanded},
 		text: "cut the text into an array on the stack, such as [16]string, with strings.IndexByte: the parts are only read here, and {callee} makes a slice for them"},
 	{name: "constant converted", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, consts}, text: "keep {expr} in a package variable: it is converted on every call"},
 	{name: "text and back", cure: "avoid-conversion", needs: []fact{is(finding.KindConversion), inline, seen, back, aText}, not: []fact{consts}, despite: []fact{copyIsKept},

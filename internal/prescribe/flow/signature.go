@@ -31,6 +31,20 @@ func FixedSignature(fn *ssa.Function, values map[*ssa.Function]bool) bool {
 	return false
 }
 
+// OwnField reports whether a struct has a field by itself, and not by one that is embedded.
+func OwnField(t types.Type, name string) bool {
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range s.Fields() {
+		if f.Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
 func hasMethod(t *types.Interface, name string) bool {
 	for m := range t.Methods() {
 		if m.Name() == name {

@@ -226,21 +226,31 @@ func Fills(src *source.Program, field string) bool {
 	return false
 }
 
-// Returned reports whether an exported function returns what a field holds, which is named by the place of its declaration:
-// others may then put something into it.
-func Returned(src *source.Program, field string) bool {
+// Leaves reports whether code does more with the map in a field, which is named by the place of its declaration, than to
+// put entries in, to read them and to take them out: others may then put something into it.
+func Leaves(src *source.Program, field string) bool {
 	for fn := range src.Functions() {
-		if fn.Object() == nil || !fn.Object().Exported() {
-			continue
-		}
 		for in := range flow.Instructions(fn) {
-			ret, ok := in.(*ssa.Return)
-			if ok && slices.ContainsFunc(ret.Results, func(v ssa.Value) bool { return loads(src, v, field) }) {
+			if v, ok := in.(ssa.Value); ok && loads(src, v, field) && slices.ContainsFunc(*v.Referrers(), func(use ssa.Instruction) bool { return leaves(v, use) }) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// leaves reports whether an instruction hands a map on.
+func leaves(m ssa.Value, in ssa.Instruction) bool {
+	switch in := in.(type) {
+	case *ssa.DebugRef, *ssa.Lookup, *ssa.Range, *ssa.BinOp:
+		return false
+	case *ssa.MapUpdate:
+		return in.Map != m
+	case *ssa.Call:
+		_, builtin := in.Call.Value.(*ssa.Builtin)
+		return !builtin
+	}
+	return true
 }
 
 // loads reports whether a value is what a field holds.

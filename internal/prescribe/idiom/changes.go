@@ -153,3 +153,27 @@ func (p Place) Guarded() string {
 	}
 	return types.ExprString(from)
 }
+
+// FullResult reports whether the expression makes a slice without room, which the function returns: with a length alone,
+// or by one append at the end.
+func (p Place) FullResult() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	fn := p.body()
+	if !ok || fn == nil {
+		return false
+	}
+	_, last := p.Path[len(p.Path)-1].(*ast.ReturnStmt)
+	full := p.isBuiltin(c, "make") && len(c.Args) == 2
+	if last || !full {
+		return last && (full || p.appends(c) != nil)
+	}
+	v, returned := p.defined(), false
+	if v == nil {
+		return false
+	}
+	p.uses(fn, v, func(_ *ast.Ident, path []ast.Node) {
+		_, is := path[len(path)-1].(*ast.ReturnStmt)
+		returned = returned || is
+	})
+	return returned
+}

@@ -2,6 +2,7 @@ package life
 
 import (
 	"cmp"
+	"go/token"
 	"go/types"
 	"slices"
 
@@ -23,6 +24,7 @@ type calls struct {
 	of     map[*ssa.Function][]ssa.CallInstruction
 	value  map[*ssa.Function]bool
 	stored map[types.Object][]ssa.Value // in fields and variables of function types
+	copied map[types.Type]bool          // structs whose values are copied
 }
 
 // callers finds the calls once.
@@ -30,7 +32,7 @@ func (t *Tracer) callers() *calls {
 	if t.calls != nil {
 		return t.calls
 	}
-	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}, flow.StoredFunctions(t.src.Functions())}
+	t.calls = &calls{map[*ssa.Function][]ssa.CallInstruction{}, map[*ssa.Function]bool{}, flow.StoredFunctions(t.src.Functions()), map[types.Type]bool{}}
 	for fn := range t.src.Functions() {
 		for _, b := range fn.Blocks {
 			for _, in := range b.Instrs {
@@ -56,6 +58,9 @@ func (c *calls) note(in ssa.Instruction) {
 			c.of[origin(fn)] = append(c.of[origin(fn)], call)
 		}
 	}
+	if load, ok := in.(*ssa.UnOp); ok && load.Op == token.MUL && slices.ContainsFunc(*load.Referrers(), takesAll) {
+		c.copied[load.Type()] = true
+	}
 	if _, names := in.(*ssa.DebugRef); names {
 		return // a note on an identifier of the source, and no use
 	}
@@ -65,6 +70,15 @@ func (c *calls) note(in ssa.Instruction) {
 			c.value[origin(fn)] = true
 		}
 	}
+}
+
+// takesAll reports whether an instruction takes a struct as a whole.
+func takesAll(in ssa.Instruction) bool {
+	switch in.(type) {
+	case *ssa.DebugRef, *ssa.Field:
+		return false
+	}
+	return true
 }
 
 // diesBeyond reports whether the object dies in every call of the outermost function of a stack, and where in the

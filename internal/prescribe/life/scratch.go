@@ -30,6 +30,9 @@ func (t *Tracer) scratch(v ssa.Value) bool {
 
 // stays reports whether all functions only look at what a field refers to, or fill it.
 func (t *Tracer) stays(field *ssa.FieldAddr) bool {
+	if t.callers().copied[field.X.Type().Underlying().(*types.Pointer).Elem()] {
+		return false // a copy of the struct has the same memory
+	}
 	for f := range t.uses(field) {
 		for _, in := range *f.Referrers() {
 			load, ok := in.(*ssa.UnOp)

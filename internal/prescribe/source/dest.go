@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // MadeBy says how the value that grows begins.
@@ -136,8 +138,7 @@ func (l *Line) ofNew(d *Dest, x ast.Expr) (from token.Pos) {
 	if !ok || l.Info().Selections[sel] == nil {
 		return token.NoPos
 	}
-	v := l.Info().ObjectOf(id)
-	sets := 0
+	v, sets := l.Info().ObjectOf(id), 0
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
 		a, ok := n.(*ast.AssignStmt)
 		if !ok || len(a.Lhs) != len(a.Rhs) {
@@ -167,7 +168,7 @@ func (l *Line) fieldOfNew(e ast.Expr, field string) (MadeBy, bool) {
 		e = at.X
 	}
 	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
-	if !ok {
+	if !ok || !flow.OwnField(l.Info().TypeOf(lit), field) {
 		return MadeElse, false
 	}
 	for _, el := range lit.Elts {

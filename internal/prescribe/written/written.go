@@ -81,7 +81,7 @@ var Rules = []Rule{
 		Tell: where(idiom.Place.OnlyErrorsAs, "ask with errors.AsType (Go 1.26): the address that errors.As is handed puts {expr} on the heap")},
 
 	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true, Values: true,
-		Tell: saying(idiom.Place.Element, "keep the values themselves in `%s`, or make {expr} in slabs: each element is an object of its own")},
+		Tell: saying(idiom.Place.Element, "make {expr} in slabs, or keep the values themselves in `%s` if nothing else has their addresses: each element is an object of its own")},
 
 	// Text.
 	{Name: "put together again", Cure: "avoid-conversion", Kept: true,
