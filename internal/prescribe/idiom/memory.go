@@ -351,8 +351,8 @@ func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	owner := p.root(sel.X)
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.BlockStmt:
-			if last := len(n.List) - 1; last >= 0 && ends(n.List[last]) {
+		case *ast.IfStmt:
+			if last := len(n.Body.List) - 1; n.Else == nil && last >= 0 && ends(n.Body.List[last]) {
 				return false
 			}
 		case *ast.AssignStmt:
