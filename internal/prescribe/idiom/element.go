@@ -16,8 +16,9 @@ func (p Place) Element() string {
 			e, path = at, path[:len(path)-1]
 		}
 	}
-	if _, pointer := p.Info.TypeOf(e).(*types.Pointer); !pointer || len(path) == 0 {
-		return ""
+	t, pointer := p.Info.TypeOf(e).(*types.Pointer)
+	if !pointer || len(path) == 0 || types.Implements(t, types.Universe.Lookup("error").Type().Underlying().(*types.Interface)) {
+		return "" // errors are made where something is wrong
 	}
 	if c, ok := path[len(path)-1].(*ast.CallExpr); ok {
 		return p.appendedTo(c, e)

@@ -302,6 +302,48 @@ func (b *bus) guarded() (n int) {
 	return len(all) + len(again) + len(more)
 }
 
+type table struct {
+	texts map[string]string
+	b     []byte
+}
+
+func (t *table) interned(b []byte) string {
+	s := string(b) // t.texts
+	if had, ok := t.texts[s]; ok {
+		return had
+	}
+	t.texts[s] = s
+	u := string(b) // -
+	if _, ok := t.texts[u]; ok {
+		return u
+	}
+	w := string(b) // -
+	if had, ok := t.texts[w]; ok {
+		u = had
+	}
+	return w
+}
+
+func (t *table) copies2(r io.Reader, w io.Writer) {
+	buf := make([]byte, 32<<10) // copy
+	for {
+		n, err := r.Read(buf)
+		w.Write(buf[:n])
+		if err != nil {
+			break
+		}
+	}
+	kept := make([]byte, 32<<10) // -
+	for {
+		n, err := r.Read(kept)
+		w.Write(kept[:n])
+		if err != nil {
+			break
+		}
+	}
+	t.b = kept
+}
+
 func step(v []float64) []float64 { return append([]float64(nil), v...) }
 
 func turns(v []float64, n int) (all [][]float64) {
@@ -414,6 +456,8 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"snapshots":   answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
 	"nodes":       answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
 	"guarded":     worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
+	"interned":    worded(func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.KeyFirst),
+	"copies2":     answered("copy", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.CopyBuffer),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),

@@ -22,6 +22,7 @@ const (
 	Passing              // not kept for long
 	OnlyRead             // all that is seen to be done with it is to read it
 	DiesHere             // in the function that makes it
+	Big                  // its blocks are
 )
 
 // Rule is a way of writing and its cure.
@@ -100,6 +101,8 @@ var Rules = []Rule{
 	{Name: "asked in another form", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion),
 		Tell: saying(idiom.Place.OtherPackage, "ask with %s, which takes it as it is")},
 
+	{Name: "asked before it is kept", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
+		Tell: saying(idiom.Place.KeyFirst, "ask `%s` with the conversion in the index, as in m[string(b)], which copies nothing, and make the text only for what it lacks")},
 	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,
 		Tell: where(idiom.Place.OnlyBytes, "append to a []byte from the start: the text {expr} is only converted to bytes")},
 
@@ -131,6 +134,8 @@ var Rules = []Rule{
 		Less: func(p idiom.Place) float64 { return allBut(p.Contexts()) }},
 
 	// Memory that is used again.
+	{Name: "buffer of a copy", Cure: "pool-buffer", Kinds: kinds(finding.KindMake), Needs: []Need{Own, Big, DiesHere},
+		Tell: where(idiom.Place.CopyBuffer, "take {expr} from a sync.Pool: a loop reads into it and writes it out, and nothing has it afterwards")},
 	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
 	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
