@@ -99,6 +99,7 @@ var (
 		objects, _ := c.grown().Waste()
 		return objects >= fewOutgrown
 	})
+	alike = test("of about one size", func(c *candidate, _ *allocated) bool { return regrowth.Alike(c.Finding.Allocation.Sizes) })
 	// modest is a slice whose last arrays are no larger than a page: the code does not show that others get so large.
 	modest = test("of a page at most", func(c *candidate, _ *allocated) bool {
 		sizes := c.Finding.Allocation.Sizes

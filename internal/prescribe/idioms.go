@@ -105,12 +105,7 @@ func (p *allocated) filled() (count string, exact bool) {
 }
 
 // ofType is the function that makes the part of a reflect.Type alone; "" for none.
-func (c *candidate) ofType(p *allocated) string {
-	if c.source == nil {
-		return ""
-	}
-	return way.OfType(c.source, c.heaviestWay(p))
-}
+func (c *candidate) ofType(p *allocated) string { return way.OfType(c.source, c.heaviestWay(p)) }
 
 // times is how often the function makes the same.
 func (p *allocated) times() int {

@@ -25,3 +25,19 @@ func TestReached(t *testing.T) {
 		}
 	}
 }
+
+// TestAlike: a size serves most slices, or few of them.
+func TestAlike(t *testing.T) {
+	for _, c := range []struct {
+		sizes []finding.SizeCount
+		want  bool
+	}{
+		{[]finding.SizeCount{{Size: 16, Objects: 10}, {Size: 32, Objects: 10}, {Size: 64, Objects: 10}}, true},
+		{[]finding.SizeCount{{Size: 16, Objects: 10}, {Size: 32, Objects: 7}, {Size: 64, Objects: 5}}, true},
+		{[]finding.SizeCount{{Size: 16, Objects: 10}, {Size: 32, Objects: 7}, {Size: 64, Objects: 5}, {Size: 128, Objects: 5}}, false},
+	} {
+		if got := Alike(c.sizes); got != c.want {
+			t.Errorf("%v: %v, want %v", c.sizes, got, c.want)
+		}
+	}
+}

@@ -21,23 +21,10 @@ func Spread(sizes []finding.SizeCount) string {
 // Reached says to how many elements of a size, in bytes, most slices grew: the tenth and the ninetieth of a hundred; ""
 // where that is not known.
 func Reached(sizes []finding.SizeCount, elem int64) string {
-	final := 0.0
-	for i := range sizes {
-		final += last(sizes, i)
-	}
-	if elem <= 0 || final == 0 {
+	if elem <= 0 {
 		return ""
 	}
-	at := func(part float64) int64 {
-		sum := 0.0
-		for i, s := range sizes {
-			if sum += last(sizes, i); sum >= part*final {
-				return int64(s.Size) / elem
-			}
-		}
-		return 0
-	}
-	switch few, many := at(0.1), at(0.9); {
+	switch few, many := int64(reached(sizes, 0.1))/elem, int64(reached(sizes, 0.9))/elem; {
 	case few == 0: // the blocks are of something else
 		return ""
 	case few < many:
@@ -48,14 +35,20 @@ func Reached(sizes []finding.SizeCount, elem int64) string {
 }
 
 // Last is the size of the arrays that slices grew to, the ninetieth of a hundred; sizes are in order.
-func Last(sizes []finding.SizeCount) unit.Bytes {
-	final := 0.0
+func Last(sizes []finding.SizeCount) unit.Bytes { return reached(sizes, 0.9) }
+
+// Alike reports whether one size would serve most slices: the ninetieth of a hundred grew to no more than four times the
+// array of the tenth.
+func Alike(sizes []finding.SizeCount) bool { return reached(sizes, 0.9) <= 4*reached(sizes, 0.1) }
+
+// reached is the size of the arrays that a part of the slices grew to at most; sizes are in order.
+func reached(sizes []finding.SizeCount, part float64) unit.Bytes {
+	final, sum := 0.0, 0.0
 	for i := range sizes {
 		final += last(sizes, i)
 	}
-	sum := 0.0
 	for i, s := range sizes {
-		if sum += last(sizes, i); sum >= 0.9*final {
+		if sum += last(sizes, i); final > 0 && sum >= part*final {
 			return s.Size
 		}
 	}

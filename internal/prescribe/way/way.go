@@ -86,8 +86,11 @@ func Recurses(st finding.Stack, function string) bool {
 func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
 // OfType is the innermost function of a way whose only parameter, beside a receiver with settings, is a reflect.Type, and
-// which returns something: what it makes depends on the type alone. It is "" for none.
+// which returns something: what it makes depends on the type alone. It is "" for none, or without a source.
 func OfType(src *source.Program, own []evidence.Frame) string {
+	if src == nil {
+		return ""
+	}
 	for _, f := range own {
 		fn := src.Function(f.File, f.Line, f.Function)
 		if fn == nil {
