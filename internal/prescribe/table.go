@@ -1,6 +1,9 @@
 package prescribe
 
-import "github.com/heaptrim/heaptrim/internal/finding"
+import (
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
 
 // table has the rules, in no order: of those that fit an object, the cure is named whose expected
 // saving is the largest. Vetoes rule cures out whatever a rule says.
@@ -66,7 +69,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "make {var}{made} with the capacity it usually reaches{here}: it outgrows the one it has"},
 	{name: "field of a usual length", cure: "presize-slice", needs: []fact{growing, grown, fieldDest, anew, mostFilled, outgrown, regrown}, not: []fact{localDest, keyed, dropped, sizedElse}, at: atOwner, takes: firstSizes,
 		text: "make {var} here with the capacity that it usually reaches{here}"},
-	{name: "put in front in a loop", cure: "presize-slice", needs: []fact{prepends, seen}, text: "append to {use}, and reverse it once after the loop: each turn copies all that is there into a new array"},
+	{name: "put in front in a loop", cure: "presize-slice", needs: []fact{prepends, seen}, not: []fact{isWritten("read in the loop", idiom.Place.ReadInLoop)}, text: "append to {use}, and reverse it once after the loop: each turn copies all that is there into a new array"},
 	{name: "copy that grows at once", cure: "presize-slice", needs: []fact{copyGrows}, takes: firstCopy,
 		text: "make the copy with room for what is appended: it has none, so append copies it again"},
 	{name: "outgrown by its caller", cure: "presize-slice", needs: []fact{own, seen, is(finding.KindGrowth, finding.KindMake), outgrownAbove},
@@ -179,7 +182,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "hand {maker} the slice to append to: it calls itself, and each level copies what the one below made"},
 	{name: "queue cut in front", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, queued},
 		text: "keep the place of the first element of {var}, and move the rest to the front when the array is full: what is cut off is lost to append"},
-	{name: "put in front of a field", cure: "reuse-buffer", needs: []fact{frontOfField}, not: []fact{inLoop},
+	{name: "put in front of a field", cure: "reuse-buffer", needs: []fact{frontOfField}, not: []fact{inLoop, handsOn},
 		text: "put it into {use} with slices.Insert, which moves the elements up in their own array: append makes a new one"},
 	{name: "record used again", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), record}, text: "instead of {callee}, {better}"},
 	{name: "timer of a loop", cure: "reuse-buffer", needs: []fact{call("reuse-buffer"), timed, inLoop}, text: "instead of {callee}, {better}"},
@@ -191,7 +194,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "write to one buffer, which {maker} is handed: it calls itself, and each level copies the text of the one below"},
 	{name: "array kept for the next turn", cure: "reuse-buffer", needs: []fact{growing, grown, fieldDest, empty, passing}, not: []fact{receivers, anew},
 		takes: reused, adds: reuseCost, text: "keep the array of {var} for the next iteration, if nothing from this one is kept"},
-	{name: "map cleared", cure: "reuse-buffer", needs: []fact{own, is(finding.KindMapGrowth), grown, localDest, receivers, passing}, not: []fact{elsewhere, anew},
+	{name: "map cleared", cure: "reuse-buffer", needs: []fact{own, is(finding.KindMapGrowth), grown, localDest, receivers, passing}, not: []fact{elsewhere, anew, handsOn},
 		takes: reused, adds: reuseCost, text: "clear {var} and fill it again instead of making a new one"},
 
 	// Pools.

@@ -287,7 +287,7 @@ func (c *candidate) live(t *life.Tracer) {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := c.reset(p); t != nil && (ok || c.ender(p) != "") {
+		if _, ok := c.reset(p); t != nil && (ok || c.ender(p) != "" || p.Kind == finding.KindMapGrowth || p.Kind == finding.KindGrowth) {
 			if c.lent == nil {
 				c.lent = map[string]bool{}
 			}

@@ -177,3 +177,21 @@ func (p Place) FullResult() bool {
 	})
 	return returned
 }
+
+// ReadInLoop reports whether the loop around an append that sets a variable uses the variable elsewhere, too.
+func (p Place) ReadInLoop() (yes bool) {
+	loop, fn := p.loop(), p.body()
+	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	if !ok || loop == nil || fn == nil || len(a.Lhs) != 1 {
+		return false
+	}
+	v := p.variable(a.Lhs[0])
+	if v == nil {
+		return true
+	}
+	p.uses(fn, v, func(id *ast.Ident, _ []ast.Node) {
+		within := loop.Pos() < id.Pos() && id.End() <= loop.End()
+		yes = yes || within && (id.Pos() < a.Pos() || id.Pos() > a.End())
+	})
+	return yes
+}

@@ -34,12 +34,13 @@ type Tracer struct {
 	src       *source.Program
 	summaries map[question]*outcome
 	missing   map[string]bool
+	lending   map[string]bool // answers of Lends
 	calls     *calls // nil before somebody asks
 }
 
 // New returns a tracer for the code that was read.
 func New(src *source.Program) *Tracer {
-	return &Tracer{src: src, summaries: map[question]*outcome{}, missing: map[string]bool{}}
+	return &Tracer{src: src, summaries: map[question]*outcome{}, missing: map[string]bool{}, lending: map[string]bool{}}
 }
 
 // Missing are the import paths of the packages whose source would have answered more, in

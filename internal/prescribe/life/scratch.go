@@ -42,7 +42,7 @@ func (t *Tracer) stays(field *ssa.FieldAddr) bool {
 			s := t.scan(f.Parent())
 			s.ref = load.Type()
 			s.add(load, direct)
-			if out := s.run(); out.leaves() || out.shared || out.global != "" || out.unknown != "" {
+			if out := s.run(); flow.Outlives(load) || out.leaves() || out.shared || out.global != "" || out.unknown != "" {
 				return false
 			}
 		}
@@ -53,6 +53,15 @@ func (t *Tracer) stays(field *ssa.FieldAddr) bool {
 // Lends reports whether a function hands on what a field refers to, other than to the field itself: then somebody may
 // still have it when the field is filled again. The field is named by the place of its declaration.
 func (t *Tracer) Lends(place string) bool {
+	lends, known := t.lending[place]
+	if !known {
+		lends = place != "" && t.lends(place)
+		t.lending[place] = lends
+	}
+	return lends
+}
+
+func (t *Tracer) lends(place string) bool {
 	for fn := range t.src.Functions() {
 		for _, b := range fn.Blocks {
 			for _, in := range b.Instrs {
@@ -83,24 +92,8 @@ func (t *Tracer) lent(load *ssa.UnOp, field *types.Var) bool {
 			own |= bit(i)
 		}
 	}
-	return out.results|out.free != 0 || out.params&^own != 0 || out.shared || out.global != "" || out.unknown != "" || movedOn(load, field)
-}
-
-// movedOn reports whether a slice is stored in another field than its own.
-func movedOn(v ssa.Value, field *types.Var) bool {
-	return slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
-		switch in := in.(type) {
-		case *ssa.Slice:
-			return movedOn(in, field)
-		case *ssa.Store:
-			f, ok := in.Addr.(*ssa.FieldAddr)
-			return ok && in.Val == v && flow.Field(f) != field
-		case *ssa.Call:
-			b, ok := in.Call.Value.(*ssa.Builtin)
-			return ok && b.Name() == "append" && in.Call.Args[0] == v && movedOn(in, field)
-		}
-		return false
-	})
+	return out.results|out.free != 0 || out.params&^own != 0 || out.shared || out.global != "" || out.unknown != "" || flow.MovedOn(load, field) || flow.Outlives(load) ||
+		t.callers().copied[load.X.(*ssa.FieldAddr).X.Type().Underlying().(*types.Pointer).Elem()]
 }
 
 // uses are the addresses that functions take of a field, whatever they do with them.
