@@ -45,7 +45,7 @@ func (p Place) Again() (calls []*ast.CallExpr, here int) {
 			return false
 		}
 		other, ok := n.(*ast.CallExpr)
-		if !ok || other != c && (types.ExprString(other) != want || !p.shareable(fn, other)) {
+		if !ok || other != c && (types.ExprString(other) != want || !slices.Equal(p.named(other), p.named(c)) || !p.shareable(fn, other)) {
 			return true
 		}
 		first, second := other, c
@@ -65,6 +65,17 @@ func (p Place) Again() (calls []*ast.CallExpr, here int) {
 		return nil, 0
 	}
 	return calls, here
+}
+
+// named are the objects that an expression names, in order.
+func (p Place) named(e ast.Expr) (list []types.Object) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			list = append(list, p.Info.ObjectOf(id))
+		}
+		return true
+	})
+	return list
 }
 
 // shareable reports whether the result of a call could be that of another call as well: it is a text or a number, or
@@ -132,7 +143,17 @@ func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 	if !leads(fn, first, second) {
 		return false
 	}
-	between := func(p token.Pos) bool { return first.Rparen < p && p < second.Rparen }
+	end := second.Rparen
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if first.Rparen < n.Pos() && n.Pos() < second.Pos() && second.Rparen < n.End() {
+				end = max(end, n.End()) // a turn may change what the next one asks
+			}
+		}
+		return true
+	})
+	between := func(p token.Pos) bool { return first.Rparen < p && p < end }
 	ok := true
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {

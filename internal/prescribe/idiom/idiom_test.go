@@ -94,7 +94,7 @@ func query(u *url.URL, change func(), s string, list []string) string {
 	}
 	b += strings.Join(list, ",") // 1 once
 	for range list {
-		b += strings.Join(list, ",") // 1 again
+		b += strings.Join(list, ",") // 1 once
 		list[0] = b
 		b += strings.Join(list, ",") // 1 once
 	}

@@ -48,6 +48,7 @@ type outcome struct {
 	field string             // field that it is stored in on the way
 	wraps uint64             // bits of the results of which it is only a part
 	drops bool               // each call that returned it here drops it
+	keeps bool               // a result of an earlier call that returned it here may still be in use
 	ways  map[token.Pos]bool // where a reference to it is put elsewhere
 	part  map[token.Pos]bool // objects of the function that it becomes part of, by where they are made
 }

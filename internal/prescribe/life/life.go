@@ -86,7 +86,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Passed.Box = boxes.Of(born, t.src.Functions())
 		l.Passed.Box.Made = made
 	}
-	l.Passed.Carried = slices.ContainsFunc(born, flow.Carried)
+	l.Passed.Carried = l.Passed.Carried || slices.ContainsFunc(born, flow.Carried)
 	l.Passed.Dropped = l.Passed.Dropped && !slices.ContainsFunc(born, flow.Reads)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
@@ -111,15 +111,15 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 // climb goes from frame to frame for as long as the object leaves the one it is in.
 func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 	var ways []int
-	back, within := false, false
+	back, within, kept := false, false, false
 	for i := 0; ; {
 		out := s.run()
 		if i == 0 {
 			ways, back = t.linesOf(out.ways), out.back
 		}
-		within = within || out.wraps != 0
+		within, kept = within || out.wraps != 0, kept || out.keeps
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.drops}}
+			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.drops, Carried: kept}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -190,6 +190,7 @@ func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
 		s.unknown("the call of " + callee.Name() + " in " + s.fn.Name())
 	}
 	s.out.drops = o.params == 0 && !slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { return !flow.Drops(c, o.results) })
+	s.out.keeps = len(calls) > 1 || slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { v, ok := c.(*ssa.Call); return ok && flow.Carried(v) })
 	for _, call := range calls {
 		s.handed(call, o)
 	}
