@@ -76,7 +76,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "let {result} append to a slice that it is handed, or leave room: its caller appends to what it returns, which copies all of it"},
 	{name: "a call with a length", cure: "presize-slice", needs: []fact{call("presize-slice"), outgrown}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "map of a known size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, empty, counted, exact, outgrown}, takes: firstSizes,
-		text: "make {var}{made} with size {count}"},
+		text: "make {var}{made} with size {count}, or less where keys come again"},
 	{name: "map of a usual size", cure: "presize-map", needs: []fact{is(finding.KindMapGrowth), own, grown, localDest, madeEmpty, outgrown}, not: []fact{exact}, takes: firstSizes,
 		text: "make {var}{made} with the size it usually reaches"},
 	{name: "a call with a size", cure: "presize-map", needs: []fact{call("presize-map")}, takes: betterCall, text: "instead of {callee}, {better}"},

@@ -9,9 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
-// TestKeptByCalls: objects of a loop that a call stores, what a function reads of a result, and whole structs.
-func TestKeptByCalls(t *testing.T) {
-	p, _ := sourcetest.Load(t, `package m
+const keepsProgram = `package m
 
 type row struct{ n int }
 
@@ -78,7 +76,11 @@ func within(n int) (*holder, error) {
 type holder struct{ all []int }
 
 func (h *holder) check() error { return nil }
-`)
+`
+
+// TestKeptByCalls: objects of a loop that a call stores, what a function reads of a result, and whole structs.
+func TestKeptByCalls(t *testing.T) {
+	p, _ := sourcetest.Load(t, keepsProgram)
 	made := func(fn *ssa.Function) (list []ssa.Value) {
 		for in := range flow.Instructions(fn) {
 			switch v := in.(type) {

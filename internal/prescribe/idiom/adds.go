@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // Added is how many elements a function appends to a slice.
@@ -22,23 +24,24 @@ func (p Place) Added(slice string, line int) (a Added, ok bool) {
 		return a, false
 	}
 	var loop *ast.BlockStmt
+	skips := false
 	for _, n := range p.Path {
+		var body *ast.BlockStmt
 		switch n := n.(type) {
 		case *ast.ForStmt:
-			if p.Line(n.Pos()) == line {
-				loop = n.Body
-			}
+			body = n.Body
 		case *ast.RangeStmt:
-			if p.Line(n.Pos()) == line {
-				loop = n.Body
-			}
+			body = n.Body
+		}
+		if body != nil && p.Line(n.Pos()) == line {
+			loop, skips = body, flow.Skips(n, n.End(), func(e ast.Expr) bool { return types.ExprString(e) == slice })
 		}
 	}
 	if loop == nil {
 		return a, true
 	}
 	c := &adding{slice: slice, ok: true, exact: true}
-	a.Each, a.Exact = c.list(loop.List), c.exact && !leaves(loop)
+	a.Each, a.Exact = c.list(loop.List), c.exact && !skips
 	all := &adding{slice: slice, ok: true, without: loop}
 	a.Once = all.list(fn.List)
 	return a, c.ok && all.ok
@@ -157,20 +160,6 @@ func (c *adding) appendsIn(s ast.Stmt) (found bool) {
 			for _, to := range a.Lhs {
 				found = found || types.ExprString(to) == c.slice
 			}
-		}
-		return !found
-	})
-	return found
-}
-
-// leaves reports whether a loop's turns may end early: by continue, break, goto or a return.
-func leaves(body *ast.BlockStmt) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.BranchStmt:
-			found = found || n.Tok != token.FALLTHROUGH
 		}
 		return !found
 	})

@@ -47,10 +47,15 @@ type outcome struct {
 	back  bool               // a call that it is handed to returns it, or part of what it returns
 	field string             // field that it is stored in on the way
 	wraps uint64             // bits of the results of which it is only a part
-	drops bool               // each call that returned it here drops it
-	keeps bool               // a result of an earlier call that returned it here may still be in use
+	here  returned           // of the calls that returned it here
 	ways  map[token.Pos]bool // where a reference to it is put elsewhere
 	part  map[token.Pos]bool // objects of the function that it becomes part of, by where they are made
+}
+
+// returned is what becomes of a call's result.
+type returned struct {
+	drops bool // each call's is dropped
+	keeps bool // that of an earlier call may still be in use
 }
 
 // leaves reports whether the object outlives the function by what its callers can see.

@@ -35,7 +35,7 @@ type Tracer struct {
 	summaries map[question]*outcome
 	missing   map[string]bool
 	lending   map[string]bool // answers of Lends
-	calls     *calls // nil before somebody asks
+	calls     *calls          // nil before somebody asks
 }
 
 // New returns a tracer for the code that was read.
@@ -117,9 +117,9 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 		if i == 0 {
 			ways, back = t.linesOf(out.ways), out.back
 		}
-		within, kept = within || out.wraps != 0, kept || out.keeps
+		within, kept = within || out.wraps != 0, kept || out.here.keeps
 		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
-			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.drops, Carried: kept}}
+			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.here.drops, Carried: kept}}
 		switch {
 		case out.shared:
 			l.End = finding.EndShared
@@ -189,8 +189,8 @@ func (s *scan) take(callee *ssa.Function, line int, o *outcome) {
 	if len(calls) == 0 {
 		s.unknown("the call of " + callee.Name() + " in " + s.fn.Name())
 	}
-	s.out.drops = o.params == 0 && !slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { return !flow.Drops(c, o.results) })
-	s.out.keeps = len(calls) > 1 || slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { v, ok := c.(*ssa.Call); return ok && flow.Carried(v) })
+	s.out.here.drops = o.params == 0 && !slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { return !flow.Drops(c, o.results) })
+	s.out.here.keeps = len(calls) > 1 || slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { v, ok := c.(*ssa.Call); return ok && flow.Carried(v) })
 	for _, call := range calls {
 		s.handed(call, o)
 	}

@@ -396,8 +396,7 @@ func (l *Line) count(d *Dest, from token.Pos, same func(ast.Expr) bool) {
 		return true
 	})
 	loops := 0
-	_, counter := grow.(*ast.IncDecStmt) // whose keys come again
-	plain := !counter
+	plain := grow == nil || !flow.KeysComeAgain(grow)
 around:
 	for i := len(found) - 1; i >= 0; i-- {
 		switch n := found[i].(type) {
@@ -410,7 +409,7 @@ around:
 			}
 			loop := l.loopOf(n)
 			loops++
-			plain = plain && !skips(n, grow.Pos())
+			plain = plain && !flow.Skips(n, grow.Pos(), same)
 			d.CountAt, d.Count = loop.First, loop.Count
 			if loops > 1 {
 				d.Count = "" // a product of two counts is too large a bound to reserve
@@ -431,20 +430,6 @@ func beginsAnew(loop ast.Node, same func(ast.Expr) bool) (anew bool) {
 		return !anew
 	})
 	return anew
-}
-
-// skips reports whether a turn of a loop may end before a position: by continue, break or goto.
-func skips(loop ast.Node, at token.Pos) bool {
-	found := false
-	ast.Inspect(loop, func(n ast.Node) bool {
-		if _, literal := n.(*ast.FuncLit); literal || n != nil && n.Pos() >= at {
-			return false
-		}
-		branch, ok := n.(*ast.BranchStmt)
-		found = found || ok && branch.Tok != token.FALLTHROUGH
-		return !found
-	})
-	return found
 }
 
 // grown reports whether an assignment to lhs makes a variable or field grow.
