@@ -140,7 +140,7 @@ type carrying struct {
 
 // on reports whether one of the uses of a value carries it on.
 func (c *carrying) on(v ssa.Value) bool {
-	if c.seen[v] || v.Referrers() == nil {
+	if c.seen[v] || v.Referrers() == nil || isNumber(v.Type()) {
 		return false
 	}
 	c.seen[v] = true
@@ -159,6 +159,12 @@ func (c *carrying) on(v ssa.Value) bool {
 		}
 		return false
 	})
+}
+
+// isNumber reports whether values of a type refer to nothing: numbers and truth values.
+func isNumber(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&(types.IsNumeric|types.IsBoolean) != 0
 }
 
 // into reports whether what a value is stored in is there in the next turn, too.

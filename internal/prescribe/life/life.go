@@ -86,7 +86,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Passed.Box = boxes.Of(born, t.src.Functions())
 		l.Passed.Box.Made = made
 	}
-	l.Passed.Carried = l.Passed.Carried || slices.ContainsFunc(born, flow.Carried)
+	l.Passed.Carried = l.Passed.Carried || b.Kind != finding.KindGrowth && slices.ContainsFunc(born, flow.Carried)
 	l.Passed.Dropped = l.Passed.Dropped && !slices.ContainsFunc(born, flow.Reads)
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
