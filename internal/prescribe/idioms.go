@@ -45,8 +45,9 @@ var (
 	outgrownAbove = test("outgrown by its caller", func(c *candidate, p *allocated) bool {
 		return c.source != nil && p.Expr != nil && p.place().FullResult() && way.Outgrown(c.source, c.heaviestWay(p))
 	}, "result")
-	inTurns = test("in the place of an operand in the next turn", func(c *candidate, p *allocated) bool { return c.takesTurns(p) }, "result")
-	queued  = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
+	captured = isWritten("in a function literal, or closed", idiom.Place.Captured)
+	inTurns  = test("in the place of an operand in the next turn", func(c *candidate, p *allocated) bool { return c.takesTurns(p) }, "result")
+	queued   = test("cut in front elsewhere", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.CutInFront(c.source, p.owner())
 	})
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {

@@ -11,6 +11,9 @@ import (
 // writing are the beginnings of the names of library functions that write to the elements of what they are handed.
 var writing = []string{"sort.", "slices.Sort", "slices.Reverse", "slices.Delete", "slices.Insert", "slices.Compact", "slices.Replace", "maps.Copy", "maps.Delete", "maps.Insert", "io.Read", "encoding/binary."}
 
+// setting are methods that change what they are of, of templates and others.
+var setting = []string{"Parse", "ParseFiles", "ParseFS", "Funcs", "Delims", "Option", "AddParseTree"}
+
 // changed reports whether the function writes to what a variable has, behind a place. Calls that are handed it may do so,
 // if handed is set.
 func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool) {
@@ -37,7 +40,8 @@ func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool)
 					yes = yes || to == e
 				}
 			case *ast.CallExpr:
-				yes = around.Fun != e && p.writesTo(around, e, handed)
+				sel, method := around.Fun.(*ast.SelectorExpr)
+				yes = around.Fun == e && method && slices.Contains(setting, sel.Sel.Name) || around.Fun != e && p.writesTo(around, e, handed)
 			}
 			return
 		}
@@ -67,6 +71,9 @@ func (p Place) writesTo(c *ast.CallExpr, argument ast.Node, handed bool) bool {
 // Overwritten reports whether the function writes to what the expression makes, in a variable.
 func (p Place) Overwritten() bool {
 	v := p.defined()
+	if c, ok := p.Expr.(*ast.CallExpr); ok && v == nil && len(p.Path) > 0 {
+		v = p.made(c) // with an error
+	}
 	return v != nil && p.changed(v, p.Expr.End(), false)
 }
 
@@ -181,8 +188,11 @@ func (p Place) FullResult() bool {
 // ReadInLoop reports whether the loop around an append that sets a variable uses the variable elsewhere, too.
 func (p Place) ReadInLoop() (yes bool) {
 	loop, fn := p.loop(), p.body()
+	if loop == nil || fn == nil {
+		return false
+	}
 	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
-	if !ok || loop == nil || fn == nil || len(a.Lhs) != 1 {
+	if !ok || len(a.Lhs) != 1 {
 		return false
 	}
 	v := p.variable(a.Lhs[0])
@@ -192,6 +202,85 @@ func (p Place) ReadInLoop() (yes bool) {
 	p.uses(fn, v, func(id *ast.Ident, _ []ast.Node) {
 		within := loop.Pos() < id.Pos() && id.End() <= loop.End()
 		yes = yes || within && (id.Pos() < a.Pos() || id.Pos() > a.End())
+	})
+	return yes
+}
+
+// Refilled reports whether the function may write to the bytes that the expression, a conversion, makes a text of, or to
+// those that it makes of a text: the copy then keeps what was there.
+func (p Place) Refilled() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok || len(c.Args) != 1 || p.Overwritten() {
+		return ok
+	}
+	if isText(p.Info.TypeOf(c.Args[0])) {
+		return false
+	}
+	behind := c.End()
+	if loop := p.loop(); loop != nil {
+		behind = loop.Pos() // a later turn may write what an earlier text is of
+	}
+	v, ok := p.stem(c.Args[0]).(*types.Var)
+	return ok && p.defined() != nil && p.changed(v, behind, true)
+}
+
+// Cut reports whether the loop around the expression sets the variable that it adds to to a part of itself.
+func (p Place) Cut() (yes bool) {
+	loop := p.loop()
+	if loop == nil {
+		return false
+	}
+	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	v, isName := p.Expr.(*ast.Ident)
+	to := types.Object(nil)
+	switch {
+	case ok && len(a.Lhs) == 1:
+		to = p.variable(a.Lhs[0])
+	case isName:
+		to = p.variable(v)
+	}
+	if to == nil {
+		return false
+	}
+	ast.Inspect(loop, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && p.variable(a.Lhs[0]) == to {
+			s, cut := a.Rhs[0].(*ast.SliceExpr)
+			yes = yes || cut && p.variable(s.X) == to
+		}
+		return !yes
+	})
+	return yes
+}
+
+// Captured reports whether a function literal has the variable of what the expression makes, or whether that is a channel
+// which is closed: the next turn needs another one.
+func (p Place) Captured() (yes bool) {
+	fn, v := p.body(), p.defined()
+	if fn == nil || v == nil {
+		return false
+	}
+	p.uses(fn, v, func(_ *ast.Ident, path []ast.Node) {
+		c, ok := path[len(path)-1].(*ast.CallExpr)
+		literal := slices.ContainsFunc(path, func(n ast.Node) bool { _, is := n.(*ast.FuncLit); return is })
+		yes = yes || literal || ok && p.isBuiltin(c, "close")
+	})
+	return yes
+}
+
+// NilElse reports whether the function, of one result, returns nil in place of what the expression makes.
+func (p Place) NilElse() (yes bool) {
+	fn := p.body()
+	if fn == nil {
+		return false
+	}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return n.Body == fn
+		case *ast.ReturnStmt:
+			yes = yes || len(n.Results) == 1 && p.Info.Types[n.Results[0]].IsNil()
+		}
+		return !yes
 	})
 	return yes
 }

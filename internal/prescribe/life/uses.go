@@ -20,7 +20,7 @@ func compared(v ssa.Value) bool {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
 		case *ssa.BinOp:
-			if in.Op != token.EQL && in.Op != token.NEQ {
+			if c, ok := v.(*ssa.Call); in.Op != token.EQL && in.Op != token.NEQ || ok && (slices.Contains(c.Call.Args, in.X) || slices.Contains(c.Call.Args, in.Y)) {
 				return false
 			}
 			found = true
@@ -158,7 +158,9 @@ func listed(v ssa.Value) bool {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
 		case *ssa.IndexAddr:
-			if _, constant := in.Index.(*ssa.Const); constant {
+			if _, constant := in.Index.(*ssa.Const); !constant && !flow.InTurn(in) {
+				return true
+			} else if constant {
 				other = true
 			}
 		case *ssa.Slice:
