@@ -153,7 +153,7 @@ var (
 		return (p.Callee == "io.MultiReader" || p.Callee == "io.MultiWriter") && p.Expr != nil && len(p.Expr.Call.Args) == 1
 	}, "callee")
 	asText = test("compared as text", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Kind == source.Call && p.Expr.Use.Kind == source.UseCompared && strings.HasSuffix(p.Callee, ".String")
+		return p.Expr != nil && p.Expr.Kind == source.Call && p.Expr.Use.Kind == source.UseCompared && strings.HasSuffix(p.Callee, ".String") && p.place().BothAsText()
 	}, "callee")
 	hasArgs = test("of arguments", func(_ *candidate, p *allocated) bool { return p.Expr != nil && len(p.Expr.Call.Args) > 0 })
 	// ours is a call of a function that the user can change.

@@ -69,7 +69,7 @@ func (p *allocated) key(f *finding.Finding) string {
 // owner is the declaration of the variable or field that has the part's memory; "" if none is seen.
 func (p *allocated) owner() string {
 	switch d := p.dest(); {
-	case d != nil:
+	case d != nil && d.Owner != "":
 		return d.Owner
 	case p.Expr == nil:
 		return ""

@@ -41,7 +41,8 @@ func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool)
 				}
 			case *ast.CallExpr:
 				sel, method := around.Fun.(*ast.SelectorExpr)
-				yes = around.Fun == e && method && slices.Contains(setting, sel.Sel.Name) || around.Fun != e && p.writesTo(around, e, handed)
+				own := around.Fun == e && method && p.Info.Selections[sel] != nil
+				yes = own && (handed || slices.Contains(setting, sel.Sel.Name)) || around.Fun != e && p.writesTo(around, e, handed)
 			}
 			return
 		}
@@ -283,4 +284,38 @@ func (p Place) NilElse() (yes bool) {
 		return !yes
 	})
 	return yes
+}
+
+// comparison is the comparison of which the expression is an operand, and the other operand; nil for none.
+func (p Place) comparison() (b *ast.BinaryExpr, other ast.Expr) {
+	if len(p.Path) == 0 {
+		return nil, nil
+	}
+	b, ok := p.Path[len(p.Path)-1].(*ast.BinaryExpr)
+	if !ok || b.Op != token.EQL && b.Op != token.NEQ {
+		return nil, nil
+	}
+	if ast.Unparen(b.X) == p.Expr {
+		return b, ast.Unparen(b.Y)
+	}
+	return b, ast.Unparen(b.X)
+}
+
+// ComparedElse reports whether a text that is not brought into one case is compared: nothing is written anywhere.
+func (p Place) ComparedElse() bool {
+	b, _ := p.comparison()
+	c, ok := p.Expr.(*ast.CallExpr)
+	if b == nil || !ok {
+		return false
+	}
+	callee := p.callee(c)
+	return !strings.HasSuffix(callee, ".ToLower") && !strings.HasSuffix(callee, ".ToUpper")
+}
+
+// BothAsText reports whether the expression is compared with the same method's text of another value of its type.
+func (p Place) BothAsText() bool {
+	b, other := p.comparison()
+	c, ok := p.Expr.(*ast.CallExpr)
+	o, same := other.(*ast.CallExpr)
+	return b != nil && ok && same && p.callee(c) != "" && p.callee(c) == p.callee(o)
 }

@@ -337,6 +337,15 @@ func isCount(t types.Type) bool {
 	return ok && b.Info()&types.IsString == 0
 }
 
+// ChangesOwner reports whether the loop over the call that the expression is changes what its method is of.
+func (p Place) ChangesOwner() bool {
+	if len(p.Path) == 0 {
+		return false
+	}
+	loop, ok := p.Path[len(p.Path)-1].(*ast.RangeStmt)
+	return ok && p.changesOwner(loop.Body)
+}
+
 // changesOwner reports whether a loop writes to what the method that the expression calls is of, or calls one of its
 // methods, and goes on: then it needs a copy.
 func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {

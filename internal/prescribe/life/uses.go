@@ -20,12 +20,12 @@ func compared(v ssa.Value) bool {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
 		case *ssa.BinOp:
-			if c, ok := v.(*ssa.Call); in.Op != token.EQL && in.Op != token.NEQ || ok && (slices.Contains(c.Call.Args, in.X) || slices.Contains(c.Call.Args, in.Y)) {
+			if in.Op != token.EQL && in.Op != token.NEQ || flow.OfItself(v, in.X, in.Y) {
 				return false
 			}
 			found = true
 		case *ssa.Call:
-			if orders := strings.HasSuffix(calleeName(in.Common()), ".Compare"); orders || !comparing(in.Common()) && !isLen(in.Common()) {
+			if orders := strings.HasSuffix(calleeName(in.Common()), ".Compare"); orders || flow.OfItself(v, in.Call.Args...) || !comparing(in.Common()) && !isLen(in.Common()) {
 				return false
 			}
 			found = found || comparing(in.Common())

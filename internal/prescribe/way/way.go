@@ -175,6 +175,8 @@ func Asked(src *source.Program, own []evidence.Frame) string {
 		return "only " + u.Name + " of the result is used"
 	case u.Kind == source.UseAssigned && !u.Field && !constructor:
 		return place(l, e).LittleUse()
+	case u.Kind == source.UseRanged && place(l, e).ChangesOwner():
+		return ""
 	default:
 		return u.Little()
 	}
