@@ -344,6 +344,84 @@ func (t *table) copies2(r io.Reader, w io.Writer) {
 	t.b = kept
 }
 
+func refills(r io.Reader, s string) bool {
+	b := make([]byte, 8)
+	r.Read(b)
+	first := string(b) // refilled
+	r.Read(b)
+	last := string(b) // -
+	c := []byte(s) // refilled
+	slices.Reverse(c)
+	d := []byte(s) // -
+	return first == last && len(c) == len(d)
+}
+
+func cutBack(words []string) string {
+	path, text := "", ""
+	for _, w := range words {
+		if w == ".." {
+			path = path[:strings.LastIndexByte(path, '/')]
+		}
+		path += "/" + w // cut
+		text += w + "," // -
+	}
+	return path + text
+}
+
+func captures(n int) (s int) {
+	for i := range n {
+		b := make([]byte, n) // captured
+		defer func() { s += int(b[0]) }()
+		c := make(chan int, 1) // captured
+		c <- i
+		close(c)
+		d := make([]byte, n) // -
+		s += len(d)
+	}
+	return s
+}
+
+func nils(n int) *item {
+	if n == 0 {
+		return nil
+	}
+	return &item{n} // nil
+}
+
+func ones(n int) (*item, error) {
+	if n == 0 {
+		return nil, io.EOF
+	}
+	return &item{n}, nil // -
+}
+
+func comparisons(a, b *url.URL, s string) bool {
+	one := a.String() == b.String() // both
+	two := a.String() == s // -
+	return one && two
+}
+
+func fronts(at string, parent map[string]string) (all [][]string) {
+	var path, other []string
+	for at != "" {
+		path = append([]string{at}, path...) // read
+		other = append([]string{at}, other...) // -
+		all = append(all, path)
+		at = parent[at]
+	}
+	return append(all, other)
+}
+
+func urls(id string) string {
+	u, err := url.Parse("http://host/items") // written
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = id
+	v, _ := url.Parse("http://host/items") // -
+	return u.String() + v.Host
+}
+
 func step(v []float64) []float64 { return append([]float64(nil), v...) }
 
 func turns(v []float64, n int) (all [][]float64) {
@@ -458,6 +536,14 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"guarded":     worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
 	"interned":    worded(func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.KeyFirst),
 	"copies2":     answered("copy", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.CopyBuffer),
+	"refills":     answered("refilled", func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.Refilled),
+	"cutBack":     answered("cut", func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Cut),
+	"captures":    answered("captured", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Captured),
+	"nils":        answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
+	"ones":        answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
+	"comparisons": answered("both", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.BothAsText),
+	"fronts":      answered("read", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.ReadInLoop),
+	"urls":        answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
 	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
