@@ -431,6 +431,6 @@ var (
 	// heldPool is a pool that something has, which may be made for each operation.
 	heldPool = test("of a pool that is no variable of the package", func(c *candidate, _ *allocated) bool { return waste.HeldPool(c.Finding.Site.Function) })
 	putBox   = test("boxed by Put", func(_ *candidate, p *allocated) bool {
-		return p.Library != nil && p.Library.Function == "sync.(*Pool).Put" || p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put"
+		return p.Kind == finding.KindBoxing && p.Callee == "sync.(*Pool).Put" // what Put makes itself is the pool's
 	})
 )

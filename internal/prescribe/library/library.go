@@ -234,7 +234,6 @@ var entries = []Entry{
 	{"github.com/golang/snappy.Decode", "", "reuse-buffer", "hand it memory of DecodedLen bytes that is there", Nothing},
 	{"maps.Keys", "", "presize-slice", "range over the map itself", Nothing},
 	{"sync.(*Pool).Get", "", "pool-misuse", "", Nothing},
-	{"sync.(*Pool).Put", "", "pool-misuse", "put a pointer: a slice or struct is boxed on each Put", Nothing},
 	{"runtime.SetFinalizer", "", "finalizer-cost", "", Nothing},
 	{"runtime.AddCleanup*", "", "finalizer-cost", "", Nothing},
 	{"log/slog.(*Logger).Debug*", "", "unbox-interface", "use LogAttrs with slog.Int, slog.String and the like, which box nothing", Nothing},
