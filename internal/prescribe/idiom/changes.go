@@ -69,13 +69,46 @@ func (p Place) writesTo(c *ast.CallExpr, argument ast.Node, handed bool) bool {
 	return handed && p.Info.Types[c.Fun].IsValue()
 }
 
-// Overwritten reports whether the function writes to what the expression makes, in a variable.
+// Overwritten reports whether the function writes to what the expression makes, in a variable, or hands it up to callers who
+// can.
 func (p Place) Overwritten() bool {
 	v := p.defined()
-	if c, ok := p.Expr.(*ast.CallExpr); ok && v == nil && len(p.Path) > 0 {
-		v = p.made(c) // with an error
+	if c, ok := p.Expr.(*ast.CallExpr); ok && len(p.Path) > 0 {
+		if v == nil {
+			v = p.made(c) // with an error
+		}
+		if p.handsUp(c, v) {
+			return true
+		}
 	}
 	return v != nil && p.changed(v, p.Expr.End(), false)
+}
+
+// handsUp reports whether the function returns what a call makes, or a variable that has it, and that points to a struct
+// with fields that everybody can set.
+func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
+	t := p.Info.TypeOf(c)
+	if list, ok := t.(*types.Tuple); ok && list.Len() > 0 {
+		t = list.At(0).Type()
+	}
+	at, ok := t.Underlying().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	s, ok := at.Elem().Underlying().(*types.Struct)
+	if !ok || !slices.ContainsFunc(slices.Collect(s.Fields()), (*types.Var).Exported) {
+		return false
+	}
+	if _, returned := p.Path[len(p.Path)-1].(*ast.ReturnStmt); returned {
+		return true
+	}
+	if fn := p.body(); fn != nil && v != nil {
+		p.uses(fn, v, func(_ *ast.Ident, path []ast.Node) {
+			_, is := path[len(path)-1].(*ast.ReturnStmt)
+			yes = yes || is
+		})
+	}
+	return yes
 }
 
 // Snapshot reports whether what a call copies may change while the copy is used: it is no variable of the function, or one

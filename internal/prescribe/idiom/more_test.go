@@ -422,6 +422,10 @@ func urls(id string) string {
 	return u.String() + v.Host
 }
 
+func urlOf() (*url.URL, error) {
+	return url.Parse("http://host/items") // written
+}
+
 func step(v []float64) []float64 { return append([]float64(nil), v...) }
 
 func turns(v []float64, n int) (all [][]float64) {
@@ -543,6 +547,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"ones":        answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
 	"comparisons": answered("both", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.BothAsText),
 	"fronts":      answered("read", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.ReadInLoop),
+	"urlOf":       answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
 	"urls":        answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
 	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
 	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
