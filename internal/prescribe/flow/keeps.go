@@ -10,7 +10,7 @@ import (
 // mostPassed is how many functions a value is followed through, from one to the next.
 const mostPassed = 3
 
-// keeps reports whether the function that a call is of, or one that it hands a value to, stores the value.
+// keeps reports whether a called function stores an argument, or hands it to one that does.
 func keeps(c *ssa.CallCommon, v ssa.Value) bool {
 	if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
 		return false // what is read of the value

@@ -25,8 +25,8 @@ func MovedOn(v ssa.Value, field *types.Var) bool {
 	})
 }
 
-// Outlives reports whether a function still uses what it loaded from a field when it has put something else there, or has
-// given up a lock under which it loaded it.
+// Outlives reports whether a function still uses what it loaded from a field after it has set the field, or has given up a
+// lock.
 func Outlives(load *ssa.UnOp) bool {
 	at, ok := load.X.(*ssa.FieldAddr)
 	if !ok || load.Op != token.MUL {

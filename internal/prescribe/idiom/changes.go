@@ -14,8 +14,8 @@ var writing = []string{"sort.", "slices.Sort", "slices.Reverse", "slices.Delete"
 // setting are methods that change what they are of, of templates and others.
 var setting = []string{"Parse", "ParseFiles", "ParseFS", "Funcs", "Delims", "Option", "AddParseTree"}
 
-// changed reports whether the function writes to what a variable has, behind a place. Calls that are handed it may do so,
-// if handed is set.
+// changed reports whether the function writes to a variable's memory behind a place. With handed, calls that get the
+// variable count, too.
 func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool) {
 	fn := p.body()
 	if fn == nil {
@@ -69,8 +69,7 @@ func (p Place) writesTo(c *ast.CallExpr, argument ast.Node, handed bool) bool {
 	return handed && p.Info.Types[c.Fun].IsValue()
 }
 
-// Overwritten reports whether the function writes to what the expression makes, in a variable, or hands it up to callers who
-// can.
+// Overwritten reports whether the function writes to what the expression makes, or returns it to callers who can.
 func (p Place) Overwritten() bool {
 	v := p.defined()
 	if c, ok := p.Expr.(*ast.CallExpr); ok && len(p.Path) > 0 {
@@ -84,8 +83,8 @@ func (p Place) Overwritten() bool {
 	return v != nil && p.changed(v, p.Expr.End(), false)
 }
 
-// handsUp reports whether the function returns what a call makes, or a variable that has it, and that points to a struct
-// with fields that everybody can set.
+// handsUp reports whether the function returns a call's result, or a variable that has it, and that is a pointer to a struct
+// with exported fields.
 func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
 	t := p.Info.TypeOf(c)
 	if list, ok := t.(*types.Tuple); ok && list.Len() > 0 {
@@ -111,7 +110,7 @@ func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
 	return yes
 }
 
-// Snapshot reports whether what a call copies may change while the copy is used: it is no variable of the function, or one
+// Snapshot reports whether a copy's original may change while the copy is used: it is no variable of the function, or one
 // that is written to or handed on.
 func (p Place) Snapshot() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
@@ -121,7 +120,7 @@ func (p Place) Snapshot() bool {
 	return p.unsteady(c.Args[len(c.Args)-1], c.End())
 }
 
-// unsteady reports whether what an expression stands for may change behind a place.
+// unsteady reports whether an expression's memory may change behind a place.
 func (p Place) unsteady(e ast.Expr, behind token.Pos) bool {
 	v, ok := p.variable(e).(*types.Var)
 	return !ok || v.Parent() == v.Pkg().Scope() || p.changed(v, behind, true)
@@ -151,8 +150,8 @@ func (p Place) Links() bool {
 	return false
 }
 
-// Guarded names what a statement copies to what the expression makes, if a lock is held for that alone: no variable of the
-// function's own. It is "" for another expression.
+// Guarded names the field of which the expression makes a copy while a lock is held. It is "" for another expression, and
+// for copies of the function's own variables.
 func (p Place) Guarded() string {
 	stmts, at := p.list()
 	c, ok := p.Expr.(*ast.CallExpr)
@@ -240,8 +239,7 @@ func (p Place) ReadInLoop() (yes bool) {
 	return yes
 }
 
-// Refilled reports whether the function may write to the bytes that the expression, a conversion, makes a text of, or to
-// those that it makes of a text: the copy then keeps what was there.
+// Refilled reports whether the bytes of a conversion may be written to after it: the copy then keeps the old ones.
 func (p Place) Refilled() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
 	if !ok || len(c.Args) != 1 || p.Overwritten() {
@@ -258,7 +256,7 @@ func (p Place) Refilled() bool {
 	return ok && p.defined() != nil && p.changed(v, behind, true)
 }
 
-// Cut reports whether the loop around the expression sets the variable that it adds to to a part of itself.
+// Cut reports whether the loop around the expression cuts the variable to which the expression adds.
 func (p Place) Cut() (yes bool) {
 	loop := p.loop()
 	if loop == nil {

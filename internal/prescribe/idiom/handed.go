@@ -66,8 +66,8 @@ func (p Place) Contexts() int {
 	return own.n
 }
 
-// ownValue is a call that puts a value into a context under a key whose type is no other package's; nil for another
-// expression.
+// ownValue is an expression as a call of context.WithValue whose key has a type of this package, or a basic one; nil for
+// another.
 func (p Place) ownValue(e ast.Expr) *ast.CallExpr {
 	c := p.call(e, "context.WithValue")
 	if c == nil || len(p.Path) == 0 {

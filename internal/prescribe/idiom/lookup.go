@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// KeyFirst names the map that the next statement asks for the text to which the expression converts bytes, and leaves the
-// function or the turn where the map has it: only a text that it lacks is kept. It is "" for another expression.
+// KeyFirst names the map that is asked for a text right after its conversion from bytes. Where the map has it, the function
+// returns or the loop goes on, so that only new texts are kept. It is "" for another expression.
 func (p Place) KeyFirst() string {
 	c, ok := p.Expr.(*ast.CallExpr)
 	stmts, at := p.list()
@@ -52,7 +52,7 @@ func (p Place) holdsName(n ast.Node, v types.Object) (yes bool) {
 	return yes
 }
 
-// CopyBuffer reports whether a loop reads into the slice of bytes that the expression makes, and writes what it read.
+// CopyBuffer reports whether a loop reads into the expression's slice of bytes, and writes out what it read.
 func (p Place) CopyBuffer() bool {
 	fn, v := p.body(), p.defined()
 	if fn == nil || v == nil || !isBytes(v.Type()) {

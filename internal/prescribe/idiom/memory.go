@@ -337,7 +337,7 @@ func isCount(t types.Type) bool {
 	return ok && b.Info()&types.IsString == 0
 }
 
-// ChangesOwner reports whether the loop over the call that the expression is changes what its method is of.
+// ChangesOwner reports whether a loop over a method's result changes the method's receiver.
 func (p Place) ChangesOwner() bool {
 	if len(p.Path) == 0 {
 		return false
@@ -346,8 +346,8 @@ func (p Place) ChangesOwner() bool {
 	return ok && p.changesOwner(loop.Body)
 }
 
-// changesOwner reports whether a loop writes to what the method that the expression calls is of, or calls one of its
-// methods, and goes on: then it needs a copy.
+// changesOwner reports whether a loop writes to the receiver of the method that the expression calls, or calls its
+// methods, and then goes on: it needs a copy.
 func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	c, ok := p.Expr.(*ast.CallExpr)
 	if !ok {
