@@ -31,7 +31,7 @@ import (
 // Options say what to compare and for how long.
 type Options struct {
 	Dir        string          // the folder that it is about; "" is the current one
-	Sides      []sides.Side    // A, and what is compared with it; from two to MaxSides
+	Sides      []sides.Side    // A, and the others to compare with it; from two to MaxSides
 	Packages   []string        // whose benchmarks run; none means "."
 	Bench      string          // regular expression as of go test; "" runs all
 	BenchTime  gocmd.BenchTime // length of one run; by Budget where it is left open

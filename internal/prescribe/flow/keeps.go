@@ -13,7 +13,7 @@ const mostPassed = 3
 // keeps reports whether a called function stores an argument, or hands it to one that does.
 func keeps(c *ssa.CallCommon, v ssa.Value) bool {
 	if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
-		return false // what is read of the value
+		return false // a part of it was read, and the call has that part
 	}
 	return keepsWithin(c, v, mostPassed)
 }

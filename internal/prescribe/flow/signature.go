@@ -8,7 +8,7 @@ import (
 
 // FixedSignature reports whether something else states what a function takes and returns: the type of a function value,
 // for a literal or a function that the package uses as one, or an interface that a method's receiver has, of any package
-// that is known. Used as values are the functions of a set.
+// that is known. The set has the functions that are used as values.
 func FixedSignature(fn *ssa.Function, values map[*ssa.Function]bool) bool {
 	switch {
 	case fn.Parent() != nil:

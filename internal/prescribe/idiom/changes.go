@@ -90,6 +90,9 @@ func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
 	if list, ok := t.(*types.Tuple); ok && list.Len() > 0 {
 		t = list.At(0).Type()
 	}
+	if t == nil {
+		return false
+	}
 	at, ok := t.Underlying().(*types.Pointer)
 	if !ok {
 		return false

@@ -30,16 +30,16 @@ func (p Place) KeyFirst() string {
 	}
 	_, isMap := p.Info.TypeOf(in.X).Underlying().(*types.Map)
 	last := len(asks.Body.List) - 1
-	if !isMap || last < 0 || !turns(asks.Body.List[last]) || p.holdsName(asks.Body, v) {
+	if !isMap || last < 0 || !endsTurn(asks.Body.List[last]) || p.holdsName(asks.Body, v) {
 		return ""
 	}
 	return types.ExprString(in.X)
 }
 
-// turns reports whether a statement ends the function or the turn of a loop.
-func turns(s ast.Stmt) bool {
+// endsTurn reports whether a statement ends the function or the turn of a loop.
+func endsTurn(s ast.Stmt) bool {
 	b, ok := s.(*ast.BranchStmt)
-	return ends(s) || ok && b.Tok == token.CONTINUE
+	return endsLoop(s) || ok && b.Tok == token.CONTINUE
 }
 
 // holdsName reports whether a node names a variable.

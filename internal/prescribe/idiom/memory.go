@@ -361,7 +361,7 @@ func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			if last := len(n.Body.List) - 1; n.Else == nil && last >= 0 && ends(n.Body.List[last]) {
+			if last := len(n.Body.List) - 1; n.Else == nil && last >= 0 && endsLoop(n.Body.List[last]) {
 				return false
 			}
 		case *ast.AssignStmt:
@@ -383,8 +383,8 @@ func (p Place) changesOwner(loop *ast.BlockStmt) (yes bool) {
 	return yes && owner != nil
 }
 
-// ends reports whether a statement ends the loop around it.
-func ends(s ast.Stmt) bool {
+// endsLoop reports whether a statement ends the loop around it.
+func endsLoop(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ReturnStmt:
 		return true

@@ -36,7 +36,7 @@ func (p Place) Waits() bool {
 	if waits == nil || tries != nil || waits.Pos() < c.Pos() && waits.End() < c.End() {
 		return false
 	}
-	only := true // a context is handed to what is waited for
+	only := true // the work may need the context from its start
 	if v := p.made(c); v != nil {
 		p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 			_, asked := path[len(path)-1].(*ast.SelectorExpr)
