@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,22 @@ import "testing"
 func %[2]s(*testing.B) { %s() }
 `
 
+// handSource hands the recorder's function to the external test package, whose benchmarks run last.
+const handSource = "package %s\n\nvar Heaptrim7qFlush = %s\n"
+
+// handedSource is flushSource in the external test package, with the recorder in the package itself.
+const handedSource = `package %s_test
+
+import (
+	"testing"
+
+	heaptrim7q %q
+)
+
+// %s writes what the recorder holds.
+func %[3]s(*testing.B) { heaptrim7q.Heaptrim7qFlush() }
+`
+
 // build builds the test binary of one package with the recorder in its external test
 // package, or in the package itself where the other declares a name that the recorder needs, such as close. If
 // neither builds, the plain binary and go test's own profile are used.
@@ -47,8 +64,12 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 	}()
 	args := []string{"-c", "-vet=off", "-o", p.binary}
 	var err error
-	for _, name := range []string{p.Name + "_test", p.Name} {
-		overlay, broken := r.overlay(p.Package, i, name)
+	flush := map[string]string{
+		"zz_heaptrim_hand_test.go":   fmt.Sprintf(handSource, p.Name, recorder.FlushFunc),
+		"zz_heaptrim_zflush_test.go": fmt.Sprintf(handedSource, p.Name, p.ImportPath, flushBenchmark),
+	}
+	for _, files := range []map[string]string{with(p.Name+"_test", nil), with(p.Name, flush), with(p.Name, nil)} {
+		overlay, broken := r.overlay(p.Package, i, files)
 		if broken != nil {
 			return broken
 		}
@@ -68,15 +89,23 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 	return nil
 }
 
-// overlay adds the recorder to a package's tests, in the package of a name.
-func (r *benchRecorder) overlay(p gocmd.Package, i int, name string) (string, error) {
+// with are the files that add the recorder to the package of a name, with the files that write what it holds; nil: in the
+// same package.
+func with(name string, flush map[string]string) map[string]string {
+	files := map[string]string{"zz_heaptrim_recorder_test.go": string(recorder.Render(name))}
+	if flush == nil {
+		files["zz_heaptrim_zflush_test.go"] = fmt.Sprintf(flushSource, name, flushBenchmark, recorder.FlushFunc)
+	}
+	maps.Copy(files, flush)
+	return files
+}
+
+// overlay adds files to a package's tests.
+func (r *benchRecorder) overlay(p gocmd.Package, i int, add map[string]string) (string, error) {
 	files := map[string]string{}
-	for file, src := range map[string][]byte{
-		"zz_heaptrim_recorder_test.go": recorder.Render(name),
-		"zz_heaptrim_zflush_test.go":   fmt.Appendf(nil, flushSource, name, flushBenchmark, recorder.FlushFunc),
-	} {
+	for file, src := range add {
 		at := filepath.Join(r.tmp, fmt.Sprintf("p%d_%s", i, file))
-		if err := os.WriteFile(at, src, 0o600); err != nil {
+		if err := os.WriteFile(at, []byte(src), 0o600); err != nil {
 			return "", err
 		}
 		files[filepath.Join(p.Dir, file)] = at
