@@ -170,6 +170,12 @@ var layers = []layer{
 		why:    "how something is written is told from types and syntax, for cures and for edits alike",
 	},
 	{
+		folder: "internal/prescribe/mapkey",
+		ours:   []string{"internal/prescribe/flow"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what is done with the keys of a map is told from SSA form alone",
+	},
+	{
 		folder: "internal/prescribe/written",
 		ours:   []string{"internal/finding", "internal/prescribe/idiom"},
 		why:    "a rule that asks how something is written knows nothing of stacks and costs",

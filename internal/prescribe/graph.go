@@ -1,7 +1,6 @@
 package prescribe
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -65,26 +64,12 @@ func (c *candidate) withHeld(o *offer) {
 
 // absorb makes the row of a pooled object that of all that it holds, and marks that as told.
 func (c *candidate) absorb(row *finding.Row) {
-	f := *row.Finding
-	if len(f.Allocation.Places) == 0 {
-		f.Allocation.Places = []finding.Place{{Site: c.Finding.Site, Share: c.Finding.Weight()}}
-	} else {
-		f.Allocation.Places = slices.Clone(f.Allocation.Places)
-		for i := range f.Allocation.Places {
-			f.Allocation.Places[i].Share *= c.Finding.Weight()
-		}
-	}
+	var held []*finding.Finding
 	for _, h := range c.held {
 		h.graph(func(h *candidate) {
 			h.told = true
-			f.Cost = f.Cost.Add(h.Finding.Cost)
-			for _, r := range h.Finding.ByRun {
-				f.ByRun = finding.AddRun(slices.Clone(f.ByRun), r)
-			}
-			f.Allocation.Places = append(f.Allocation.Places, finding.Place{Site: h.Finding.Site, Share: h.Finding.Weight()})
+			held = append(held, h.Finding)
 		})
 	}
-	f.Allocation.Places = finding.Shares(f.Allocation.Places)
-	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
-	row.Finding = &f
+	row.Finding = rank.Whole(row.Finding, c.Finding, held)
 }

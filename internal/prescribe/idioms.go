@@ -8,6 +8,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/mapkey"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 	"github.com/heaptrim/heaptrim/internal/prescribe/way"
@@ -64,7 +65,7 @@ func (c *candidate) keyText(p *allocated) string {
 		return ""
 	}
 	site := p.of.Site
-	return idiom.KeyText(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), p.Expr.Node())
+	return mapkey.Text(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), p.Expr.Node())
 }
 
 // boxedKey says which type the keys of a map could have that the part's line boxes.
@@ -73,7 +74,7 @@ func (c *candidate) boxedKey(p *allocated) string {
 		return ""
 	}
 	site := p.of.Site
-	return idiom.BoxedKey(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(at token.Pos) bool {
+	return mapkey.Boxed(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(at token.Pos) bool {
 		return c.source.LineOf(at) == site.Line
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // writing are the beginnings of the names of library functions that write to the elements of what they are handed.
@@ -248,7 +250,7 @@ func (p Place) Refilled() bool {
 	if !ok || len(c.Args) != 1 || p.Overwritten() {
 		return ok
 	}
-	if isText(p.Info.TypeOf(c.Args[0])) {
+	if flow.IsText(p.Info.TypeOf(c.Args[0])) {
 		return false
 	}
 	behind := c.End()

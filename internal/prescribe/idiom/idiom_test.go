@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/mapkey"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
@@ -446,7 +447,7 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 		if e.Kind != source.Concat {
 			return ""
 		}
-		return choose(KeyText(p.Functions(), p.Function(p.FileOf(e.Place()), l.Number, "m.(*generic[...]).boxes"), e.Node()) != "", "key", "-")
+		return choose(mapkey.Text(p.Functions(), p.Function(p.FileOf(e.Place()), l.Number, "m.(*generic[...]).boxes"), e.Node()) != "", "key", "-")
 	},
 	"reads": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Call.Callee != "io.ReadAll" {
@@ -456,7 +457,7 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 	},
 	"boxed": func(p *source.Program, l *source.Line, e *source.Expr) string {
 		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*tables).boxed")
-		text := BoxedKey(p.Functions(), fn, func(at token.Pos) bool { return p.LineOf(at) == l.Number })
+		text := mapkey.Boxed(p.Functions(), fn, func(at token.Pos) bool { return p.LineOf(at) == l.Number })
 		return choose(strings.Contains(text, "`string`"), "string", "-")
 	},
 	"cuts": func(_ *source.Program, l *source.Line, e *source.Expr) string {
@@ -482,7 +483,7 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*counts).add")
-		switch text := KeyText(p.Functions(), fn, e.Node()); {
+		switch text := mapkey.Text(p.Functions(), fn, e.Node()); {
 		case strings.Contains(text, "struct"):
 			return "struct"
 		case strings.Contains(text, "reflect.Type"):

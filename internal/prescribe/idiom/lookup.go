@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // KeyFirst names the map that is asked for a text right after its conversion from bytes. Where the map has it, the function
@@ -12,7 +14,7 @@ import (
 func (p Place) KeyFirst() string {
 	c, ok := p.Expr.(*ast.CallExpr)
 	stmts, at := p.list()
-	if !ok || at < 0 || at+1 >= len(stmts) || len(c.Args) != 1 || !p.Info.Types[c.Fun].IsType() || !isText(p.Info.TypeOf(c)) || !isBytes(p.Info.TypeOf(c.Args[0])) {
+	if !ok || at < 0 || at+1 >= len(stmts) || len(c.Args) != 1 || !p.Info.Types[c.Fun].IsType() || !flow.IsText(p.Info.TypeOf(c)) || !flow.IsBytes(p.Info.TypeOf(c.Args[0])) {
 		return ""
 	}
 	v, value := p.set(stmts[at])
@@ -55,7 +57,7 @@ func (p Place) holdsName(n ast.Node, v types.Object) (yes bool) {
 // CopyBuffer reports whether a loop reads into the expression's slice of bytes, and writes out what it read.
 func (p Place) CopyBuffer() bool {
 	fn, v := p.body(), p.defined()
-	if fn == nil || v == nil || !isBytes(v.Type()) {
+	if fn == nil || v == nil || !flow.IsBytes(v.Type()) {
 		return false
 	}
 	read, written, other := false, false, false

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // uses calls visit for each use of a variable in a body, with the nodes around it, the innermost last.
@@ -214,7 +216,7 @@ func (p Place) isNewResult(e ast.Expr) bool {
 // isText reports whether a call is a conversion to a text.
 func (p Place) isText(c *ast.CallExpr) bool {
 	t := p.Info.Types[c.Fun]
-	return t.IsType() && isText(t.Type)
+	return t.IsType() && flow.IsText(t.Type)
 }
 
 func (p Place) isRunes() bool {
@@ -261,7 +263,7 @@ func (p Place) OtherPackage() string {
 		switch {
 		case conversion && !p.constant(c.Args[0]):
 			converted = converted || a == p.Expr
-		case conversion, p.constant(a), i > 0 && basic && !isText(p.Info.TypeOf(a)):
+		case conversion, p.constant(a), i > 0 && basic && !flow.IsText(p.Info.TypeOf(a)):
 		default:
 			return ""
 		}

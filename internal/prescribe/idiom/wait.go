@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // timers are functions that make a timer, or a context with one.
@@ -188,13 +190,13 @@ func (p Place) neededAtOnce(fn *ast.FuncDecl, v types.Object) (needed bool) {
 // OnlyBytes reports whether the expression is a text that is only converted to bytes: it is put together and then copied.
 func (p Place) OnlyBytes() bool {
 	fn, v := p.body(), p.holder()
-	if t := p.Info.TypeOf(p.Expr); fn == nil || v == nil || t == nil || !isText(t) || !isText(v.Type()) {
+	if t := p.Info.TypeOf(p.Expr); fn == nil || v == nil || t == nil || !flow.IsText(t) || !flow.IsText(v.Type()) {
 		return false
 	}
 	converted, other := false, false
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		c, ok := path[len(path)-1].(*ast.CallExpr)
-		if ok && p.Info.Types[c.Fun].IsType() && isBytes(p.Info.Types[c.Fun].Type) {
+		if ok && p.Info.Types[c.Fun].IsType() && flow.IsBytes(p.Info.Types[c.Fun].Type) {
 			converted = true
 			return
 		}

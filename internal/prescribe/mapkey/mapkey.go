@@ -1,4 +1,5 @@
-package idiom
+// Package mapkey knows what the key of a map could be in place of a text or a box that is made for nothing else.
+package mapkey
 
 import (
 	"fmt"
@@ -15,10 +16,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
-// KeyText says what the key of a map could be in place of a text that is made for nothing else: the map is the function's
+// Text says what the key of a map could be in place of a text that is made for nothing else: the map is the function's
 // own, or in an unexported field or variable, all its keys are texts that are put together for it, and no code has a key
 // from the map. It is "" where another key would not do, or that is not known.
-func KeyText(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
+func Text(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	if fn == nil {
 		return ""
 	}
@@ -69,27 +70,13 @@ func valueOf(fn *ssa.Function, n ast.Node) ssa.Value {
 func isMade(v ssa.Value) bool {
 	switch v := v.(type) {
 	case *ssa.BinOp:
-		return v.Op == token.ADD && isText(v.Type())
+		return v.Op == token.ADD && flow.IsText(v.Type())
 	case *ssa.Call:
-		return isText(v.Type()) && (isFormat(v) || strings.HasPrefix(callee(v), "strconv.") || isStringer(v))
+		return flow.IsText(v.Type()) && (isFormat(v) || strings.HasPrefix(callee(v), "strconv.") || isStringer(v))
 	case *ssa.Phi:
 		return !slices.ContainsFunc(v.Edges, func(e ssa.Value) bool { _, phi := e.(*ssa.Phi); return phi || !isMade(e) })
 	}
 	return false
-}
-
-func isText(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsString != 0
-}
-
-func isBytes(t types.Type) bool {
-	s, ok := t.Underlying().(*types.Slice)
-	if !ok {
-		return false
-	}
-	b, ok := s.Elem().Underlying().(*types.Basic)
-	return ok && b.Kind() == types.Byte
 }
 
 func isPointer(t types.Type) bool {
@@ -190,9 +177,9 @@ func keyed(v ssa.Value) (m ssa.Value, ok bool) {
 	return m, visit(v, 0) && m != nil && put
 }
 
-// BoxedKey says which type the keys of a map could have that are boxed on a line: all are of that type, wherever the map is
+// Boxed says which type the keys of a map could have that are boxed on a line: all are of that type, wherever the map is
 // used, and it is the function's own, or in an unexported field or variable. It is "" for others.
-func BoxedKey(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(token.Pos) bool) string {
+func Boxed(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(token.Pos) bool) string {
 	if fn == nil {
 		return ""
 	}
