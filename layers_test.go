@@ -170,6 +170,12 @@ var layers = []layer{
 		why:    "how something is written is told from types and syntax, for cures and for edits alike",
 	},
 	{
+		folder: "internal/prescribe/contract",
+		ours:   []string{"internal/prescribe/flow", "internal/prescribe/source"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what documentation promises is a table of names and types",
+	},
+	{
 		folder: "internal/prescribe/mapkey",
 		ours:   []string{"internal/prescribe/flow"},
 		others: []string{"golang.org/x/tools/go"},
@@ -204,7 +210,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/life",
-		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/flow", "internal/prescribe/source"},
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/boxes", "internal/prescribe/contract", "internal/prescribe/flow", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what becomes of a value is told from stacks and code, without knowing of costs or cures",
 	},

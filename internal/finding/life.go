@@ -64,6 +64,15 @@ type Box struct {
 	Field    string // whose container, by one of its methods, gets it and values of this type alone; empty for none
 	Type     string // where Field is known
 	Handed   bool   // the function that gets it hands it to the standard library, and does nothing else with it
+	Before   bool   // a line before makes an interface value of the same type of it, and uses that in the same way
+	Settled  Settled
+}
+
+// Settled is an unexported field that is set only in owners which are made there, and the functions that do so. The name is
+// empty for none.
+type Settled struct {
+	Name string
+	By   []string // as pprof spells them
 }
 
 // End is where the life of an object ends, as far as the user's code goes.

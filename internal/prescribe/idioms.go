@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/mapkey"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 	"github.com/heaptrim/heaptrim/internal/prescribe/way"
@@ -30,6 +31,15 @@ var (
 	copyGrows = test("appended to a copy without room", func(_ *candidate, p *allocated) bool {
 		return p.Kind == finding.KindGrowth && p.Expr != nil && p.place().Grows()
 	})
+	boxedBefore = test("boxed before", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Box.Before })
+	settled     = test("read from a field that is settled", func(c *candidate, p *allocated) bool {
+		s := p.Life.Passed.Box.Settled
+		return s.Name != "" && !rank.Runs(c.diagnosis, c.Finding.Run, s.By)
+	}, "settled")
+	byValue = test("held by value", func(c *candidate, p *allocated) bool {
+		return c.source != nil && holder.ByValue(c.source, p.owner()) != ""
+	}, "byvalue")
+	madeFull     = isWritten("appended to a slice made full", func(p idiom.Place) bool { grows, _ := p.FullGrows(); return grows != nil })
 	cached       = isWritten("kept by its input already", idiom.Place.Cached)
 	againHere    = isWritten("made again", func(p idiom.Place) bool { calls, _ := p.Again(); return len(calls) > 1 })
 	cutAgain     = worded("a part of a text put together again", idiom.Place.CutAgain)
@@ -118,7 +128,7 @@ func (p *allocated) times() int {
 // needs has the facts that package written names.
 var needs = map[written.Need]fact{
 	written.Own: own, written.Called: called, written.Small: small, written.Several: several, written.Dies: dies, written.Passing: passing,
-	written.OnlyRead: onlyRead, written.DiesHere: diesHere, written.Big: big,
+	written.OnlyRead: onlyRead, written.DiesHere: diesHere, written.Big: big, written.Spared: spared,
 }
 
 // keptAnyway has the facts of vetoes that do not count where a cure fits although the memory is kept.

@@ -68,18 +68,7 @@ func (c *candidate) ender(p *allocated) string {
 
 // bodyless is the function without a body to which the compiler says that the value goes; false for none.
 func (c *candidate) bodyless() (source.Declared, bool) {
-	if c.source == nil || c.Finding.Escape == nil || len(c.Finding.Escape.Flow) == 0 {
-		return source.Declared{}, false
-	}
-	edges := c.Finding.Escape.Flow[len(c.Finding.Escape.Flow)-1].Edges
-	if len(edges) == 0 || edges[len(edges)-1].Why != "call parameter" {
-		return source.Declared{}, false
-	}
-	l := c.source.At(edges[len(edges)-1].File, edges[len(edges)-1].Line)
-	if l == nil {
-		return source.Declared{}, false
-	}
-	return l.Bodyless()
+	return way.Bodyless(c.source, c.Finding.Escape)
 }
 
 // siteOf is a place of the source as a finding names it.

@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
+	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -84,7 +85,8 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
 	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
-	"times":     func(_ *candidate, p *allocated) string { return fmt.Sprint(p.times()) },
+	"settled":   func(_ *candidate, p *allocated) string { return p.Life.Passed.Box.Settled.Name },
+	"byvalue":   func(c *candidate, p *allocated) string { return "`" + holder.ByValue(c.source, p.owner()) + "`" },
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
 	"result":    func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
 	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },

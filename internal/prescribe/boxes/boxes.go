@@ -33,6 +33,10 @@ func Of(values []ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
 	out := finding.Box{
 		Constant: !slices.ContainsFunc(all, func(b *ssa.MakeInterface) bool { return !p.constant(b.X) }),
 		Handed:   !slices.ContainsFunc(all, func(b *ssa.MakeInterface) bool { return !handed(b) }),
+		Before:   !slices.ContainsFunc(all, func(b *ssa.MakeInterface) bool { return !before(b, all) }),
+	}
+	if len(all) == 1 {
+		out.Settled = p.settled(all[0].X)
 	}
 	if field := p.sole(all[0]); field != nil && len(all) == 1 {
 		out.Field, out.Type = field.Name(), types.TypeString(all[0].X.Type(), types.RelativeTo(all[0].Parent().Package().Pkg))

@@ -191,9 +191,12 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	return outer, ast.Unparen(before).(*ast.CallExpr)
 }
 
-// IsOutgrownCopy reports whether the expression is the copy that an append outgrows at once.
+// IsOutgrownCopy reports whether the expression is the copy, or the slice that is made full, that an append outgrows at once.
 func (p Place) IsOutgrownCopy() bool {
 	_, made := p.CopyGrows()
+	if made == nil {
+		_, made = p.FullGrows()
+	}
 	return made != nil && p.Expr == ast.Expr(made)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"strings"
 	"testing"
 
@@ -298,6 +299,14 @@ type counts struct {
 	byName, byPart, listed, mixed map[string]int
 	byIP, types, numbers, slices map[string]int
 	Open map[string]int
+	byAddr, byBoth map[string]int
+}
+
+func (c *counts) find(addr net.Addr, to *net.UDPAddr) int {
+	delete(c.byAddr, to.String()) // port
+	c.byBoth["all"] = 1
+	return c.byAddr[addr.String()] + // port
+		c.byBoth[addr.String()] // -
 }
 
 func newCounts() *counts { return &counts{byName: map[string]int{}, byIP: make(map[string]int)} }
@@ -329,9 +338,16 @@ func (c *counts) add(name string, n int, ip net.IP) (keys []string) {
 
 // TestIdioms holds the answers for the first expression of a kind against the comment on its line.
 func TestIdioms(t *testing.T) {
-	p, file := sourcetest.Load(t, program+more)
+	maps.Copy(checks, moreChecks)
+	compare(t, program+more, checks)
+}
+
+// compare holds the answers for the first expression of a kind against the comment on its line. The checks are by function.
+func compare(t *testing.T, program string, checks map[string]func(*source.Program, *source.Line, *source.Expr) string) {
+	t.Helper()
+	p, file := sourcetest.Load(t, program)
 	function := ""
-	for i, text := range strings.Split(program+more, "\n") {
+	for i, text := range strings.Split(program, "\n") {
 		if name, ok := strings.CutPrefix(text, "func "); ok {
 			if function = name; strings.HasPrefix(name, "(") {
 				_, function, _ = strings.Cut(name, ") ")
@@ -343,11 +359,7 @@ func TestIdioms(t *testing.T) {
 		if !found || l == nil {
 			continue
 		}
-		check := checks[function]
-		if check == nil {
-			check = moreChecks[function]
-		}
-		got := ""
+		check, got := checks[function], ""
 		for _, e := range l.Exprs {
 			if got = check(p, l, e); got != "" {
 				break
@@ -477,6 +489,13 @@ var checks = map[string]func(p *source.Program, l *source.Line, e *source.Expr) 
 			return ""
 		}
 		return choose(at(l, e).EncodedAgain(), "again", "once")
+	},
+	"find": func(p *source.Program, l *source.Line, e *source.Expr) string {
+		if e.Kind != source.Call || !strings.HasSuffix(e.Call.Callee, ".String") {
+			return ""
+		}
+		fn := p.Function(p.FileOf(e.Place()), l.Number, "m.(*counts).find")
+		return choose(strings.Contains(mapkey.Text(p.Functions(), fn, e.Node()), "netip.AddrPort"), "port", "-")
 	},
 	"add": func(p *source.Program, l *source.Line, e *source.Expr) string {
 		if e.Kind != source.Call && e.Kind != source.Concat {

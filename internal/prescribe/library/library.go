@@ -206,6 +206,7 @@ var entries = []Entry{
 	{"net.(*TCPAddr).String", "", "avoid-conversion", "use AddrPort, with Unmap of its address, and AppendTo into a buffer", Result},
 	{"net.(*UDPConn).ReadFrom*", "", "avoid-conversion", "use ReadFromUDPAddrPort, whose address is a value", Nothing},
 	{"net.(*UDPConn).ReadMsgUDP", "", "avoid-conversion", "use ReadMsgUDPAddrPort, whose address is a value", Nothing},
+	{"bytes.Runes", "", "reuse-buffer", "append what utf8.DecodeRune returns to a []rune of yours, one by one", Nothing},
 	{"math/big.(*Int).Bytes", "", "reuse-buffer", "use FillBytes into memory of yours, on the stack where its size is known", Nothing},
 	{"math/big.(*Int).String", "", "avoid-conversion", "use Append into a buffer", Result},
 	{"math/big.(*Int).Text", "", "avoid-conversion", "use Append into a buffer", Result},

@@ -48,14 +48,14 @@ func (t *Tracer) callers() *calls {
 
 // Given reports whether something else states what a function takes and returns, as flow.FixedSignature has it.
 func (t *Tracer) Given(fn *ssa.Function) bool {
-	return fn != nil && flow.FixedSignature(origin(fn), t.callers().value)
+	return fn != nil && flow.FixedSignature(flow.Origin(fn), t.callers().value)
 }
 
 func (c *calls) note(in ssa.Instruction) {
 	call, isCall := in.(ssa.CallInstruction)
 	if isCall {
 		if fn := call.Common().StaticCallee(); fn != nil {
-			c.of[origin(fn)] = append(c.of[origin(fn)], call)
+			c.of[flow.Origin(fn)] = append(c.of[flow.Origin(fn)], call)
 		}
 	}
 	if load, ok := in.(*ssa.UnOp); ok && load.Op == token.MUL && slices.ContainsFunc(*load.Referrers(), takesAll) {
@@ -67,7 +67,7 @@ func (c *calls) note(in ssa.Instruction) {
 	for _, v := range in.Operands(nil) {
 		fn, ok := (*v).(*ssa.Function)
 		if ok && !(isCall && *v == call.Common().Value) {
-			c.value[origin(fn)] = true
+			c.value[flow.Origin(fn)] = true
 		}
 	}
 }
@@ -90,8 +90,8 @@ func (t *Tracer) diesBeyond(s *scan, out *outcome, deep int) (at evidence.Frame,
 		return at, false
 	}
 	all := t.callers()
-	list := all.of[origin(fn)]
-	if len(list) > mostCallers || all.value[origin(fn)] {
+	list := all.of[flow.Origin(fn)]
+	if len(list) > mostCallers || all.value[flow.Origin(fn)] {
 		return at, false
 	}
 	for i, call := range list {
@@ -103,7 +103,7 @@ func (t *Tracer) diesBeyond(s *scan, out *outcome, deep int) (at evidence.Frame,
 		if left.shared || left.global != "" || left.unknown != "" {
 			return at, false
 		}
-		f := evidence.Frame{File: t.src.FileOf(call.Pos()), Line: t.src.LineOf(call.Pos()), Function: nameOf(up.fn)}
+		f := evidence.Frame{File: t.src.FileOf(call.Pos()), Line: t.src.LineOf(call.Pos()), Function: flow.NameOf(up.fn)}
 		if left.leaves() {
 			if f, ok = t.diesBeyond(up, left, deep+1); !ok {
 				return at, false

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // born finds the values of a line that a birth can be. Without any, the object is unknown.
@@ -157,13 +158,13 @@ func madeByCall(b Birth, in ssa.Instruction) ssa.Value {
 	c := call.Common()
 	callee := c.StaticCallee()
 	switch {
-	case callee != nil && Plain(nameOf(callee)) == Plain(b.Via):
+	case callee != nil && Plain(flow.NameOf(callee)) == Plain(b.Via):
 	case callee == nil && c.IsInvoke() && strings.HasSuffix(Plain(b.Via), "."+c.Method.Name()):
 	default:
 		return nil
 	}
 	if OwnMemory(Plain(b.Via)) {
-		return argument(c, 0)
+		return flow.Argument(c, 0)
 	}
 	for v := range c.Signature().Results().Variables() {
 		if refers(v.Type(), 0) && (!isError(v.Type()) || makesErrors(b.Via)) {

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/contract"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
@@ -26,20 +27,20 @@ func (s *scan) call(h held, in ssa.CallInstruction) {
 	if callee == nil && !c.IsInvoke() && c.Value == h.value {
 		return // a function value is called, not handed on
 	}
-	if k, ok := contractOf(c, h.value); ok {
-		if k == unpacks && h.mode != container {
+	if k, ok := contract.Of(c, h.value); ok {
+		if k == contract.Unpacks && h.mode != container {
 			return
 		}
-		if k != drops {
+		if k != contract.Drops {
 			s.way(h, in)
 		}
 		switch {
-		case k == keeps:
+		case k == contract.Keeps:
 			s.out.global = "what " + calleeName(c) + " keeps"
-		case (k == passes || k == unpacks || (k == chains || k == fills) && argument(c, 0) == h.value) && result != nil:
+		case (k == contract.Passes || k == contract.Unpacks || (k == contract.Chains || k == contract.Fills) && flow.Argument(c, 0) == h.value) && result != nil:
 			s.passed(result)
-		case k == fills:
-			s.store(argument(c, 0), "")
+		case k == contract.Fills:
+			s.store(flow.Argument(c, 0), "")
 		}
 		return
 	}
@@ -82,7 +83,7 @@ func (s *scan) invoke(h held, c *ssa.CallCommon, result *ssa.Call) bool {
 	}
 	for _, fn := range bodies {
 		for i, p := range fn.Params {
-			if argument(c, i) == h.value {
+			if flow.Argument(c, i) == h.value {
 				s.apply(s.summary(question{fn, p, h.mode, s.ref}), result, c)
 			}
 		}
@@ -141,7 +142,7 @@ func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 		s.results(result, o)
 	}
 	for i := range len(c.Args) + 1 {
-		if a := argument(c, i); o.params&bit(i) != 0 && a != nil {
+		if a := flow.Argument(c, i); o.params&bit(i) != 0 && a != nil {
 			s.store(a, o.field)
 		}
 	}
@@ -186,7 +187,7 @@ func (s *scan) handed(in ssa.CallInstruction, o *outcome) {
 		s.results(result, o)
 	}
 	for i := range len(c.Args) + 1 {
-		if a := argument(c, i); o.params&bit(i) != 0 && a != nil {
+		if a := flow.Argument(c, i); o.params&bit(i) != 0 && a != nil {
 			s.store(a, o.field)
 		}
 	}
@@ -207,7 +208,7 @@ func (s *scan) notRead(callee *ssa.Function) {
 	if callee == nil {
 		return
 	}
-	if pkg := origin(callee).Package(); pkg != nil {
+	if pkg := flow.Origin(callee).Package(); pkg != nil {
 		s.missing[pkg.Pkg.Path()] = true
 	}
 }
@@ -289,7 +290,7 @@ func calleeName(c *ssa.CallCommon) string {
 	case c.IsInvoke():
 		return c.Value.Type().String() + "." + c.Method.Name()
 	case callee != nil:
-		return nameOf(callee)
+		return flow.NameOf(callee)
 	}
 	return "a function value"
 }

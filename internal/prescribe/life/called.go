@@ -50,14 +50,14 @@ func (t *Tracer) called(v ssa.Value, deep int) (all []*ssa.Function, ok bool) {
 func (t *Tracer) handedFor(p *ssa.Parameter) (args []ssa.Value) {
 	fn := p.Parent()
 	all := t.callers()
-	if fn.Parent() != nil || fn.Signature.Recv() != nil || fn.Object() == nil || fn.Object().Exported() || all.value[origin(fn)] || len(all.of[origin(fn)]) > mostCallers {
+	if fn.Parent() != nil || fn.Signature.Recv() != nil || fn.Object() == nil || fn.Object().Exported() || all.value[flow.Origin(fn)] || len(all.of[flow.Origin(fn)]) > mostCallers {
 		return nil
 	}
 	for i, q := range fn.Params {
 		if q != p {
 			continue
 		}
-		for _, call := range all.of[origin(fn)] {
+		for _, call := range all.of[flow.Origin(fn)] {
 			args = append(args, call.Common().Args[i])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // ofDecoder are the functions that make a decoder, or what it reads from.
@@ -64,7 +65,7 @@ func decodesOnce(made *ssa.Call) bool {
 		call, ok := in.(*ssa.Call)
 		switch {
 		case isDebug(in):
-		case !ok || argument(call.Common(), 0) != made:
+		case !ok || flow.Argument(call.Common(), 0) != made:
 			return false
 		case strings.HasSuffix(calleeName(call.Common()), ").Decode"):
 			decodes = append(decodes, call.Block())

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -124,13 +125,13 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.MakeInterface:
 		s.out.boxed = true
 		s.add(in, h.mode)
-	case *ssa.TypeAssert:
-		s.add(in, h.mode)
-	case *ssa.Next, *ssa.Range:
+	case *ssa.TypeAssert, *ssa.Next, *ssa.Range:
 		s.add(in.(ssa.Value), h.mode)
 	case *ssa.Extract:
+		_, entry := in.Tuple.(*ssa.Next)
 		switch {
 		case isError(in.Type()): // beside a result
+		case entry && h.mode == direct: // a map's memory has no address of an entry
 		case h.mode != direct:
 			s.read(in, h.mode)
 		default:
@@ -217,7 +218,7 @@ func joins(fn *ssa.Function) bool {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			if call, ok := in.(ssa.CallInstruction); ok {
-				if callee := call.Common().StaticCallee(); callee != nil && nameOf(callee) == "sync.(*WaitGroup).Wait" {
+				if callee := call.Common().StaticCallee(); callee != nil && flow.NameOf(callee) == "sync.(*WaitGroup).Wait" {
 					return true
 				}
 			}
@@ -421,7 +422,7 @@ func (s *scan) intoResult(call *ssa.Call) {
 	switch {
 	case callee == nil:
 		s.unknown("what " + calleeName(c) + " returns")
-	case nameOf(callee) == "sync.(*Pool).Get":
+	case flow.NameOf(callee) == "sync.(*Pool).Get":
 		s.out.global = "an object of a pool"
 	case constructs(callee):
 	default:

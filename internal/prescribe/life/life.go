@@ -255,7 +255,7 @@ func callsOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Functi
 			}
 			static := call.Common().StaticCallee()
 			switch here := src.LineOf(call.Pos()) == line; {
-			case static != nil && origin(static) == origin(callee):
+			case static != nil && flow.Origin(static) == flow.Origin(callee):
 				anywhere = append(anywhere, call)
 				if here {
 					same = append(same, call)
@@ -273,14 +273,6 @@ func callsOn(src *source.Program, fn *ssa.Function, line int, callee *ssa.Functi
 	return nil
 }
 
-// origin is the function that an instance of a generic one was made of.
-func origin(fn *ssa.Function) *ssa.Function {
-	if o := fn.Origin(); o != nil {
-		return o
-	}
-	return fn
-}
-
 // sameShape reports whether a dynamic call may be one of the function.
 func sameShape(c *ssa.CallCommon, fn *ssa.Function) bool {
 	if c.IsInvoke() {
@@ -294,27 +286,4 @@ func sameShape(c *ssa.CallCommon, fn *ssa.Function) bool {
 		types.Identical(sig.Results(), fn.Signature.Results())
 }
 
-// argument is the i-th parameter's value in a call, receivers first.
-func argument(c *ssa.CallCommon, i int) ssa.Value {
-	if c.IsInvoke() {
-		if i == 0 {
-			return c.Value
-		}
-		i--
-	}
-	if i < len(c.Args) {
-		return c.Args[i]
-	}
-	return nil
-}
-
 func bit(i int) uint64 { return 1 << min(uint(i), 63) }
-
-// nameOf is a function as pprof spells it, without type arguments.
-func nameOf(fn *ssa.Function) string {
-	fn = origin(fn)
-	if obj, ok := fn.Object().(*types.Func); ok {
-		return flow.Spelling(obj)
-	}
-	return strings.ReplaceAll(fn.String(), "$", ".func")
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // maker finds the variable of a library's type for which a method allocates, in the frame that declares it: a
@@ -41,7 +42,7 @@ func (t *Tracer) maker(v ssa.Value, own []evidence.Frame) finding.Maker {
 			if len(calls) != 1 {
 				return finding.Maker{}
 			}
-			if v = argument(calls[0].Common(), slices.Index(fn.Params, at)); v == nil {
+			if v = flow.Argument(calls[0].Common(), slices.Index(fn.Params, at)); v == nil {
 				return finding.Maker{}
 			}
 			fn = caller

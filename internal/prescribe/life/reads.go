@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/contract"
 )
 
 // reading follows a value to see whether what it refers to is only read.
@@ -101,7 +102,7 @@ func (r *reading) call(v ssa.Value, in ssa.CallInstruction) finding.Tri {
 		}
 		return finding.Unknown
 	}
-	if k, ok := contractOf(c, v); ok {
+	if k, ok := contract.Of(c, v); ok {
 		return r.contract(k, in)
 	}
 	callee := c.StaticCallee()
@@ -121,7 +122,7 @@ func (r *reading) call(v ssa.Value, in ssa.CallInstruction) finding.Tri {
 }
 
 // contract is the answer for a call whose documentation says what becomes of its arguments.
-func (r *reading) contract(k contract, in ssa.CallInstruction) finding.Tri {
+func (r *reading) contract(k contract.Contract, in ssa.CallInstruction) finding.Tri {
 	c := in.Common()
 	name := calleeName(c)
 	for _, w := range writers {
@@ -129,14 +130,14 @@ func (r *reading) contract(k contract, in ssa.CallInstruction) finding.Tri {
 			return finding.No
 		}
 	}
-	if c.IsInvoke() && (c.Method.Name() == "Read" || c.Method.Name() == "ReadAt" || shapeOf(c.Method) == serves) {
+	if c.IsInvoke() && (c.Method.Name() == "Read" || c.Method.Name() == "ReadAt" || contract.Serves(c.Method)) {
 		return finding.No
 	}
 	result, ok := in.(*ssa.Call)
 	switch k {
-	case drops, unpacks:
+	case contract.Drops, contract.Unpacks:
 		return finding.Yes
-	case passes:
+	case contract.Passes:
 		if ok && !isSignal(result.Type()) {
 			return r.value(result)
 		}

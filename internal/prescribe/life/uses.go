@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/contract"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"golang.org/x/tools/go/ssa"
 )
@@ -73,7 +74,7 @@ func (s *scan) asText(h held, in ssa.Instruction) {
 	case *ssa.BinOp:
 		k.other = k.other || in.Op == token.ADD
 	case *ssa.Call:
-		if _, library := contractOf(in.Common(), h.value); library && !comparing(in.Common()) {
+		if _, library := contract.Of(in.Common(), h.value); library && !comparing(in.Common()) {
 			k.other, k.taken = true, k.taken || !takesBytes(in.Common())
 		}
 	case *ssa.MakeInterface:
@@ -225,8 +226,8 @@ func spared(v ssa.Value) bool {
 			if at, ok := in.Addr.(*ssa.IndexAddr); ok && in.Val == v && at.X.Referrers() != nil && spared(at.X) {
 				return true
 			}
-		case *ssa.Slice:
-			if spared(in) {
+		case *ssa.Slice, *ssa.MakeInterface:
+			if spared(in.(ssa.Value)) {
 				return true
 			}
 		case ssa.CallInstruction:

@@ -27,12 +27,19 @@ func Text(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	if v == nil {
 		return ""
 	}
+	c, _ := v.(*ssa.Call)
+	kind := isMade
+	if c != nil && isAddress(c) {
+		kind = func(v ssa.Value) bool { c, ok := v.(*ssa.Call); return ok && isAddress(c) }
+	}
 	m, ok := keyed(v)
-	if !ok || !onlyKeys(all, m, isMade) {
+	if !ok || !onlyKeys(all, m, kind) {
 		return ""
 	}
 	name := mapName(m)
-	switch c, _ := v.(*ssa.Call); {
+	switch {
+	case c != nil && isAddress(c):
+		return fmt.Sprintf("make a netip.AddrPort the key of %s, by the address's AddrPort: the text is made for nothing else", name)
 	case c != nil && isFormat(c) && format(c) == "%T":
 		return fmt.Sprintf("make the reflect.Type of the value the key of %s: the text is made for nothing else", name)
 	case c != nil && isFormat(c) && onlyValue(c):
@@ -85,6 +92,9 @@ func isPointer(t types.Type) bool {
 }
 
 func callee(c *ssa.Call) string {
+	if c.Call.IsInvoke() {
+		return flow.Spelling(c.Call.Method)
+	}
 	if fn := c.Call.StaticCallee(); fn != nil {
 		if obj, ok := fn.Object().(*types.Func); ok {
 			return flow.Spelling(obj)
@@ -132,14 +142,24 @@ func onlyValue(c *ssa.Call) bool {
 	return false
 }
 
+// isAddress reports whether a call makes the text of an address with a port.
+func isAddress(c *ssa.Call) bool {
+	return slices.Contains([]string{"net.Addr.String", "net.(*UDPAddr).String", "net.(*TCPAddr).String"}, callee(c))
+}
+
 func isStringer(c *ssa.Call) bool {
+	if isAddress(c) {
+		return true
+	}
 	fn := c.Call.StaticCallee()
 	return fn != nil && fn.Name() == "String" && fn.Signature.Recv() != nil && len(c.Call.Args) == 1
 }
 
-// keyed is the map that a text is the key of; false if the text is anything else too, or never put into a map.
+// keyed is the map that a text is the key of; false if the text is anything else too, or never put into a map. The text of
+// an address may only be looked up: no one can make it as bytes.
 func keyed(v ssa.Value) (m ssa.Value, ok bool) {
-	put := false
+	c, call := v.(*ssa.Call)
+	put := call && isAddress(c)
 	var visit func(v ssa.Value, depth int) bool
 	visit = func(v ssa.Value, depth int) bool {
 		for _, r := range *v.Referrers() {

@@ -3,6 +3,7 @@ package match
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -42,7 +43,7 @@ func Expr(l *source.Line, m Memory) *source.Expr {
 				return e
 			}
 		}
-		return nil
+		return dynamic(l, m.Callee)
 	}
 	for _, kind := range exprKinds[m.Kind] {
 		var best *source.Expr
@@ -65,6 +66,21 @@ func Expr(l *source.Line, m Memory) *source.Expr {
 		}
 	}
 	return nil
+}
+
+// dynamic is the only call on a line of an interface's method that a method may stand behind; nil for none.
+func dynamic(l *source.Line, method string) (found *source.Expr) {
+	name := method[strings.LastIndexByte(method, '.')+1:]
+	for _, e := range l.Exprs {
+		if e.Kind != source.Call || !l.Dynamic(e) || !strings.HasSuffix(e.Call.Callee, "."+name) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = e
+	}
+	return found
 }
 
 // fitting is the number of blocks that an expression of constant size may have made: a block

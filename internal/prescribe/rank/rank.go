@@ -227,3 +227,15 @@ func Idle(d *finding.Diagnosis, f *finding.Finding) bool {
 	}
 	return run && counted && f.Cost.ObjectsPerOp.Value < RareObjects
 }
+
+// Runs reports whether one of some functions is on the stack of an allocation of a run.
+func Runs(d *finding.Diagnosis, run string, functions []string) bool {
+	for _, f := range d.Findings {
+		for _, st := range f.Stacks {
+			if f.Run == run && slices.ContainsFunc(st.Frames, func(at evidence.Frame) bool { return slices.Contains(functions, at.Function) }) {
+				return true
+			}
+		}
+	}
+	return false
+}

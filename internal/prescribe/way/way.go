@@ -207,3 +207,19 @@ func needsAll(fn *ssa.Function) bool {
 func place(l *source.Line, e *source.Expr) idiom.Place {
 	return idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: idiom.Within(e.Path()), Line: l.LineOf}
 }
+
+// Bodyless is the function without a body to which the compiler says that a value goes; false for none.
+func Bodyless(src *source.Program, e *finding.Escape) (source.Declared, bool) {
+	if src == nil || e == nil || len(e.Flow) == 0 {
+		return source.Declared{}, false
+	}
+	edges := e.Flow[len(e.Flow)-1].Edges
+	if len(edges) == 0 || edges[len(edges)-1].Why != "call parameter" {
+		return source.Declared{}, false
+	}
+	l := src.At(edges[len(edges)-1].File, edges[len(edges)-1].Line)
+	if l == nil {
+		return source.Declared{}, false
+	}
+	return l.Bodyless()
+}

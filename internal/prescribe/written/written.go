@@ -23,6 +23,7 @@ const (
 	OnlyRead             // all that is seen to be done with it is to read it
 	DiesHere             // in the function that makes it
 	Big                  // its blocks are
+	Spared               // handed to a function that may return without a look at it
 )
 
 // Rule is a way of writing and its cure.
@@ -73,6 +74,17 @@ func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string 
 	}
 }
 
+// forFormat asks for the value whose text is made for a function that formats it, of an interface or not.
+func forFormat(dynamic bool) func(idiom.Place) string {
+	return func(p idiom.Place) string {
+		value, of := p.ForFormat()
+		if of != dynamic {
+			return ""
+		}
+		return value
+	}
+}
+
 // Rules has all ways of writing with a cure, in no order.
 var Rules = []Rule{
 	// Memory that need not be on the heap.
@@ -103,12 +115,24 @@ var Rules = []Rule{
 
 	{Name: "asked before it is kept", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
 		Tell: saying(idiom.Place.KeyFirst, "ask `%s` with the conversion in the index, as in m[string(b)], which copies nothing, and make the text only for what it lacks")},
+	{Name: "number behind zeros", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
+		Tell: where(idiom.Place.Padded, "fill the slice with FillBytes, which puts zeros in front itself: {callee} makes a copy to copy from")},
 	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,
 		Tell: where(idiom.Place.OnlyBytes, "append to a []byte from the start: the text {expr} is only converted to bytes")},
 
 	// Work that is done again, or for nothing.
 	{Name: "timer before it has to wait", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
 		Tell: where(idiom.Place.Waits, "try the other cases first, in a select with default, and call {callee} only where it has to wait")},
+	{Name: "type as a text", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
+		Tell: where(idiom.Place.IsType, "use reflect.TypeOf(…).String() where the value is not nil, which makes no text of its own")},
+	{Name: "buffer for one write", Cure: "skip-work", Kinds: kinds(finding.KindMake, finding.KindNew, finding.KindGrowth), Needs: []Need{Own, DiesHere},
+		Tell: saying(idiom.Place.ForOneWrite, "write the parts to `%s` one by one: {expr} is put together for nothing else")},
+	{Name: "text for a format", Cure: "skip-work", Kept: true,
+		Tell: saying(forFormat(true), "hand on `%s` itself: what formats it makes the text, if it needs one, and no box")},
+	{Name: "text for a format that may not be needed", Cure: "skip-work", Needs: []Need{Spared}, Kept: true,
+		Tell: saying(forFormat(false), "hand on `%s` itself: what formats it makes the text, if it needs one, and no box")},
+	{Name: "one element of another", Cure: "skip-work", Kinds: kinds(finding.KindNew), Needs: []Need{Own, OnlyRead, Dies},
+		Tell: saying(idiom.Place.OfAnother, "use `%s`: the slice of one element is only read")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.MadeCopy, "use `%s` itself: the copy is only read")},
 	{Name: "copied under a lock", Cure: "skip-work", Kinds: kinds(finding.KindMake, finding.KindGrowth), Needs: []Need{OnlyRead, Dies},
