@@ -112,6 +112,7 @@ func ofMaking() []kind {
 		{"bytes instead of string", "avoid-conversion", idiom.WriteBytes},
 		{"asked by type", "keep-on-stack", idiom.AskAsType},
 		{"result kept", "skip-work", idiom.KeepResult},
+		{"handed on as it is", "skip-work", idiom.HandOn},
 		{"text appended", "avoid-conversion", text.AppendText},
 		{"format into the writer", "avoid-conversion", text.FormatInto},
 		{"range over the string", "avoid-conversion", text.RangeString},
@@ -155,6 +156,7 @@ func ofMemory() []kind {
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
 		{"gathered with its size", "presize-slice", gather.WithSize},
 		{"copy with room", "presize-slice", idiom.CopyWithRoom},
+		{"made with room", "presize-slice", idiom.RoomAtOnce},
 		{"number in its place", "reuse-buffer", idiom.NumberInPlace},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
@@ -171,6 +173,7 @@ func ofMemory() []kind {
 		{"filled for its caller", "keep-on-stack", value.FillForCaller},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
 		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
+		{"held by value", "batch-arena", owner.HoldValue},
 		{"objects in one slice", "batch-arena", memory.Slab},
 		{"objects in one slice", "batch-arena", memory.SlabVariable},
 		{"slices from one array", "batch-arena", memory.Rows},
@@ -191,7 +194,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -76,6 +76,46 @@ func CopyWithRoom(on *code.Site) []code.Edit {
 	return []code.Edit{e}
 }
 
+// RoomAtOnce makes a slice, which is made full, with room for what is appended to it.
+func RoomAtOnce(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	grows, made := s.place(call).FullGrows()
+	if grows == nil || !s.Pure(made.Args[1]) {
+		return nil
+	}
+	more := strconv.Itoa(len(grows.Args) - 1)
+	if grows.Ellipsis.IsValid() {
+		fn, _ := code.Function(s.Cur)
+		list := grows.Args[1]
+		if !s.Pure(list) || s.DeclaredAfter(list, made.Pos()) || s.Changed(list, fn.Node(), made.Pos(), grows.Pos()) {
+			return nil
+		}
+		more = fmt.Sprintf("len(%s)", s.Source(list))
+	}
+	size := s.Source(made.Args[1])
+	return []code.Edit{{Text: "make it with room for what is appended",
+		Changes: []code.Change{s.Insert(s.Offset(made.Args[1].End()), fmt.Sprintf(", %s+%s", size, more))}}}
+}
+
+// HandOn hands a value itself to what formats it, in place of its text.
+func HandOn(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	value, _ := s.place(call).ForFormat()
+	if value == "" {
+		return nil
+	}
+	return []code.Edit{{Text: fmt.Sprintf("hand on `%s` itself: what formats it makes the text", code.Brief(value)),
+		Open: "what gets it must not look for a string, nor format it when it has changed", Changes: []code.Change{s.Replace(call, s.Source(call.Fun.(*ast.SelectorExpr).X))}}}
+}
+
 // OneReplacer replaces several texts by one strings.Replacer of the package.
 func OneReplacer(on *code.Site) []code.Edit {
 	s := &site{on}
