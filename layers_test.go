@@ -154,7 +154,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/boxes",
-		ours:   []string{"internal/finding", "internal/prescribe/flow"},
+		ours:   []string{"internal/finding", "internal/prescribe/flow", "internal/prescribe/once"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "where interface values come from is told from code alone",
 	},
@@ -176,6 +176,18 @@ var layers = []layer{
 		why:    "what documentation promises is a table of names and types",
 	},
 	{
+		folder: "internal/prescribe/once",
+		ours:   []string{"internal/prescribe/flow"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what would be the same each time is told from SSA form alone",
+	},
+	{
+		folder: "internal/prescribe/rebuilt",
+		ours:   []string{"internal/prescribe/flow", "internal/prescribe/idiom"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "what a loop makes of a text is told from types and syntax",
+	},
+	{
 		folder: "internal/prescribe/mapkey",
 		ours:   []string{"internal/prescribe/flow"},
 		others: []string{"golang.org/x/tools/go"},
@@ -183,12 +195,12 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/written",
-		ours:   []string{"internal/finding", "internal/prescribe/idiom"},
+		ours:   []string{"internal/finding", "internal/prescribe/idiom", "internal/prescribe/rebuilt"},
 		why:    "a rule that asks how something is written knows nothing of stacks and costs",
 	},
 	{
 		folder: "internal/prescribe/way",
-		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/flow", "internal/prescribe/idiom", "internal/prescribe/life", "internal/prescribe/source"},
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/flow", "internal/prescribe/idiom", "internal/prescribe/life", "internal/prescribe/once", "internal/prescribe/source"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what a stack shows is told from it and from code, whatever its cure",
 	},

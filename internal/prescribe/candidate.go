@@ -3,8 +3,6 @@ package prescribe
 import (
 	"cmp"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -14,6 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/match"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -80,7 +79,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 
 func (c *candidate) part(m finding.Mix) *allocated {
 	p := &allocated{Mix: m, Line: c.Line, Callee: life.Plain(m.Via)}
-	leaf, compressor := c.inside(m)
+	leaf, compressor := way.Inside(c.Finding, m, c.yours)
 	if compressor != "" && library.Find(p.Callee, "") == nil {
 		p.Callee = compressor
 	}
@@ -100,30 +99,6 @@ func (c *candidate) part(m finding.Mix) *allocated {
 	}
 	p.Library = library.Find(p.Callee, leaf)
 	return p
-}
-
-// inside is the innermost function of a part's heaviest stack outside the runtime, and the method of a compressor that
-// another library is handed and calls; empty for none.
-func (c *candidate) inside(m finding.Mix) (leaf, compressor string) {
-	at := slices.IndexFunc(c.Finding.Stacks, func(st finding.Stack) bool { return st.Kind == m.Kind && st.Via == m.Via })
-	if len(c.Finding.Stacks) == 0 {
-		return "", ""
-	}
-	for _, f := range c.Finding.Stacks[max(at, 0)].Frames {
-		name := life.Plain(f.Function)
-		switch {
-		case f.Function == m.Via:
-			return cmp.Or(leaf, name), compressor
-		case c.yours(f):
-			return cmp.Or(leaf, name), ""
-		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
-			leaf = cmp.Or(leaf, name)
-		}
-		if strings.Contains(name, "compress/") && life.OwnMemory(name) && !strings.Contains(m.Via, "compress/") {
-			compressor = name
-		}
-	}
-	return leaf, ""
 }
 
 // ownMemory reports whether the part belongs to the receiver of the library's method.

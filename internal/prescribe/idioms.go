@@ -9,6 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/mapkey"
+	"github.com/heaptrim/heaptrim/internal/prescribe/once"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -36,6 +37,13 @@ var (
 		s := p.Life.Passed.Box.Settled
 		return s.Name != "" && !rank.Runs(c.diagnosis, c.Finding.Run, s.By)
 	}, "settled")
+	computed  = test("computed of settled fields", func(c *candidate, p *allocated) bool { return c.computed(p) != "" }, "computed")
+	askedOnce = test("filled to be asked once", func(c *candidate, p *allocated) bool {
+		return c.source != nil && way.AskedOnce(c.source, c.heaviestWay(p))
+	})
+	constHeader = test("a constant header", func(c *candidate, p *allocated) bool {
+		return p.Expr != nil && once.HeaderOfConstants(way.Function(c.source, p.of.Site), p.Expr.Node())
+	})
 	byValue = test("held by value", func(c *candidate, p *allocated) bool {
 		return c.source != nil && holder.ByValue(c.source, p.owner()) != ""
 	}, "byvalue")
@@ -64,6 +72,7 @@ var (
 	record = test("a record that dies before the next", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "encoding/csv.(*Reader).Read" && p.Life.End == finding.EndFrame && !p.Life.Passed.Carried
 	})
+	sum   = test("a sum", func(_ *candidate, p *allocated) bool { return strings.HasSuffix(p.Callee, ".Sum") })
 	timed = test("a timer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "time.") })
 )
 
@@ -74,8 +83,19 @@ func (c *candidate) keyText(p *allocated) string {
 	if c.source == nil || p.Expr == nil {
 		return ""
 	}
-	site := p.of.Site
-	return mapkey.Text(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), p.Expr.Node())
+	return mapkey.Text(c.source.Functions(), way.Function(c.source, p.of.Site), p.Expr.Node())
+}
+
+// computed is a settled field that the part is computed of; "" for none.
+func (c *candidate) computed(p *allocated) string {
+	if c.source == nil || p.Expr == nil {
+		return ""
+	}
+	field, by := once.Computed(c.source.Functions(), way.Function(c.source, p.of.Site), p.Expr.Node())
+	if rank.Runs(c.diagnosis, c.Finding.Run, by) {
+		return ""
+	}
+	return field
 }
 
 // boxedKey says which type the keys of a map could have that the part's line boxes.
@@ -83,10 +103,7 @@ func (c *candidate) boxedKey(p *allocated) string {
 	if c.source == nil {
 		return ""
 	}
-	site := p.of.Site
-	return mapkey.Boxed(c.source.Functions(), c.source.Function(site.File, site.Line, site.Function), func(at token.Pos) bool {
-		return c.source.LineOf(at) == site.Line
-	})
+	return mapkey.Boxed(c.source.Functions(), way.Function(c.source, p.of.Site), func(at token.Pos) bool { return c.source.LineOf(at) == p.of.Site.Line })
 }
 
 // filled is the count of the elements that a loop appends to the part's slice or puts into its map, and whether each

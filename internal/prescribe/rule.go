@@ -85,6 +85,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
 	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
 	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"computed":  func(c *candidate, p *allocated) string { return "`" + c.computed(p) + "`" },
 	"settled":   func(_ *candidate, p *allocated) string { return p.Life.Passed.Box.Settled.Name },
 	"byvalue":   func(c *candidate, p *allocated) string { return "`" + holder.ByValue(c.source, p.owner()) + "`" },
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },

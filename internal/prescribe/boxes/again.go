@@ -1,14 +1,13 @@
 package boxes
 
 import (
-	"go/token"
 	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
-	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+	"github.com/heaptrim/heaptrim/internal/prescribe/once"
 )
 
 // before reports whether the function makes an interface value of the same type of the same value before, which is none of
@@ -60,47 +59,9 @@ func alike(a, b *ssa.MakeInterface) bool {
 
 // settled is the field that a value is read from, if its owners alone, where they are made, set it.
 func (p *program) settled(v ssa.Value) (s finding.Settled) {
-	load, ok := v.(*ssa.UnOp)
-	if !ok || load.Op != token.MUL {
+	field, by := once.Settled(p.functions, v)
+	if field == nil || types.IsInterface(field.Type()) {
 		return s
 	}
-	at, ok := load.X.(*ssa.FieldAddr)
-	if !ok || flow.Field(at).Exported() || types.IsInterface(flow.Field(at).Type()) {
-		return s
-	}
-	for fn := range p.functions {
-		for in := range flow.Instructions(fn) {
-			f, ok := in.(*ssa.FieldAddr)
-			if !ok || flow.Field(f) != flow.Field(at) {
-				continue
-			}
-			sets, elsewhere := setsOf(f)
-			if elsewhere {
-				return s
-			}
-			if obj, ok := fn.Object().(*types.Func); ok && sets {
-				s.By = append(s.By, flow.Spelling(obj))
-			}
-		}
-	}
-	if len(s.By) > 0 {
-		s.Name = flow.Field(at).Name()
-	}
-	return s
-}
-
-// setsOf reports whether a field is set in an owner that is made there, and whether anything else than reading is done with
-// it.
-func setsOf(f *ssa.FieldAddr) (sets, elsewhere bool) {
-	for _, use := range *f.Referrers() {
-		switch use := use.(type) {
-		case *ssa.DebugRef, *ssa.UnOp:
-		case *ssa.Store:
-			made, ok := f.X.(*ssa.Alloc)
-			sets, elsewhere = true, elsewhere || !ok || use.Addr != ssa.Value(f) || made.Block() != use.Block()
-		default:
-			elsewhere = true
-		}
-	}
-	return sets, elsewhere
+	return finding.Settled{Name: field.Name(), By: by}
 }

@@ -201,6 +201,9 @@ func Before(a, b ssa.Instruction) bool {
 	return reaches(a.Block(), b.Block())
 }
 
+// Repeats reports whether an instruction is in a loop of its function.
+func Repeats(in ssa.Instruction) bool { return reaches(in.Block(), in.Block()) }
+
 // reaches reports whether a block can run after another one, or after itself.
 func reaches(from, to *ssa.BasicBlock) bool {
 	seen := map[*ssa.BasicBlock]bool{}

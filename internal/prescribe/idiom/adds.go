@@ -19,7 +19,7 @@ type Added struct {
 // an append; nothing where that loop is not around it. It is false where the number is not seen: elements of another slice,
 // other loops, function literals.
 func (p Place) Added(slice string, line int) (a Added, ok bool) {
-	fn := p.body()
+	fn := p.Body()
 	if fn == nil {
 		return a, false
 	}

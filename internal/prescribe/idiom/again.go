@@ -35,7 +35,7 @@ func (p Place) isMaking(c *ast.CallExpr) bool {
 // of them do. There are none where the expression is the first, and alone on its line.
 func (p Place) Again() (calls []*ast.CallExpr, here int) {
 	c, ok := p.Expr.(*ast.CallExpr)
-	fn := p.body()
+	fn := p.Body()
 	if !ok || fn == nil || !p.isMaking(c) || !p.plain(c) || !p.shareable(fn, c) {
 		return nil, 0
 	}
@@ -116,7 +116,7 @@ func (p Place) root(e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.Ident:
-			return p.variable(x)
+			return p.Variable(x)
 		case *ast.SelectorExpr:
 			if s := p.Info.Selections[x]; s == nil || s.Kind() != types.FieldVal {
 				return nil
@@ -133,10 +133,10 @@ func (p Place) root(e ast.Expr) types.Object {
 func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 	vars, values := map[types.Object]bool{}, flow.Pure(p.callee(second))
 	ast.Inspect(second, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && p.variable(id) != nil {
-			vars[p.variable(id)] = true
-			_, basic := p.variable(id).Type().Underlying().(*types.Basic)
-			values = values && basic && p.variable(id).Parent() != nil && p.variable(id).Parent() != p.variable(id).Pkg().Scope()
+		if id, ok := n.(*ast.Ident); ok && p.Variable(id) != nil {
+			vars[p.Variable(id)] = true
+			_, basic := p.Variable(id).Type().Underlying().(*types.Basic)
+			values = values && basic && p.Variable(id).Parent() != nil && p.Variable(id).Parent() != p.Variable(id).Pkg().Scope()
 		}
 		return true
 	})
@@ -165,9 +165,9 @@ func (p Place) unchanged(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 				}
 			}
 		case *ast.IncDecStmt:
-			ok = ok && !(between(n.TokPos) && (!values && p.variable(n.X) == nil || vars[p.variable(n.X)]))
+			ok = ok && !(between(n.TokPos) && (!values && p.Variable(n.X) == nil || vars[p.Variable(n.X)]))
 		case *ast.UnaryExpr:
-			ok = ok && !(n.Op == token.AND && vars[p.variable(n.X)] || !values && (n.Op == token.AND || n.Op == token.ARROW) && between(n.Pos()))
+			ok = ok && !(n.Op == token.AND && vars[p.Variable(n.X)] || !values && (n.Op == token.AND || n.Op == token.ARROW) && between(n.Pos()))
 		case *ast.CallExpr:
 			ok = ok && (values || n == first || n == second || !between(n.Lparen) || p.isQuiet(n))
 		case *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt:
@@ -188,7 +188,7 @@ func (p Place) ofValue(e ast.Expr) types.Object {
 	for {
 		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
 		if !ok {
-			return p.variable(e)
+			return p.Variable(e)
 		}
 		if s := p.Info.Selections[sel]; s == nil || s.Indirect() {
 			return nil
@@ -202,9 +202,9 @@ func (p Place) sets(fn *ast.FuncLit, vars map[types.Object]bool) (found bool) {
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			found = found || slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return vars[p.variable(to)] })
+			found = found || slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return vars[p.Variable(to)] })
 		case *ast.IncDecStmt:
-			found = found || vars[p.variable(n.X)]
+			found = found || vars[p.Variable(n.X)]
 		}
 		return !found
 	})
@@ -264,7 +264,7 @@ func leads(fn *ast.BlockStmt, first, second *ast.CallExpr) bool {
 // and Join puts the first or the last of the parts together. It is "" for others.
 func (p Place) CutAgain() string {
 	c := p.call(p.Expr, "strings.Join")
-	fn := p.body()
+	fn := p.Body()
 	if c == nil || fn == nil {
 		return ""
 	}
@@ -272,7 +272,7 @@ func (p Place) CutAgain() string {
 	if !ok || some.Slice3 || (some.Low == nil) == (some.High == nil) {
 		return ""
 	}
-	parts := p.variable(some.X)
+	parts := p.Variable(some.X)
 	if parts == nil || parts.Pos() < fn.Pos() || parts.Pos() >= fn.End() {
 		return ""
 	}
@@ -281,10 +281,10 @@ func (p Place) CutAgain() string {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, to := range n.Lhs {
-				if at, ok := to.(*ast.IndexExpr); ok && p.variable(at.X) == parts {
+				if at, ok := to.(*ast.IndexExpr); ok && p.Variable(at.X) == parts {
 					set = 2 // a part is changed
 				}
-				if p.variable(to) != parts {
+				if p.Variable(to) != parts {
 					continue
 				}
 				set++
@@ -334,7 +334,7 @@ func (p Place) ParsedAgain() string {
 			return name
 		}
 	}
-	v, fn := p.defined(), p.body()
+	v, fn := p.Defined(), p.Body()
 	if v == nil || fn == nil {
 		return ""
 	}
@@ -356,7 +356,7 @@ func (p Place) ParsedAgain() string {
 // of Unmarshal is the expression.
 func (p Place) EncodedAgain() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
-	fn := p.body()
+	fn := p.Body()
 	if !ok || fn == nil {
 		return false
 	}
@@ -365,18 +365,18 @@ func (p Place) EncodedAgain() bool {
 	case "encoding/json.Marshal":
 		if len(p.Path) > 0 {
 			if a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt); ok && len(a.Rhs) == 1 {
-				v = p.variable(a.Lhs[0])
+				v = p.Variable(a.Lhs[0])
 			}
 		}
 	case "encoding/json.Unmarshal":
-		v = p.variable(c.Args[0])
+		v = p.Variable(c.Args[0])
 	}
 	if v == nil || v.Pos() < fn.Pos() || v.Pos() >= fn.End() {
 		return false
 	}
 	made, decoded, others := 0, 0, 0
 	ast.Inspect(fn, func(n ast.Node) bool {
-		if a, ok := n.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return p.variable(to) == v }) {
+		if a, ok := n.(*ast.AssignStmt); ok && slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return p.Variable(to) == v }) {
 			made++
 			if p.call(a.Rhs[0], "encoding/json.Marshal") == nil {
 				others++
@@ -405,7 +405,7 @@ func (p Place) EncodedAgain() bool {
 // Loose is the map of any values that JSON is decoded into, where the function only reads values of it by constant keys;
 // "" for others.
 func (p Place) Loose() string {
-	c, fn := p.call(p.Expr, "encoding/json.Unmarshal"), p.body()
+	c, fn := p.call(p.Expr, "encoding/json.Unmarshal"), p.Body()
 	if c == nil || fn == nil {
 		return ""
 	}
@@ -413,7 +413,7 @@ func (p Place) Loose() string {
 	if !ok || to.Op != token.AND {
 		return ""
 	}
-	v := p.variable(to.X)
+	v := p.Variable(to.X)
 	if v == nil || v.Pos() < fn.Pos() || v.Pos() >= fn.End() {
 		return ""
 	}

@@ -19,7 +19,7 @@ var setting = []string{"Parse", "ParseFiles", "ParseFS", "Funcs", "Delims", "Opt
 // changed reports whether the function writes to a variable's memory behind a place. With handed, calls that get the
 // variable count, too.
 func (p Place) changed(v types.Object, behind token.Pos, handed bool) (yes bool) {
-	fn := p.body()
+	fn := p.Body()
 	if fn == nil {
 		return true
 	}
@@ -73,7 +73,7 @@ func (p Place) writesTo(c *ast.CallExpr, argument ast.Node, handed bool) bool {
 
 // Overwritten reports whether the function writes to what the expression makes, or returns it to callers who can.
 func (p Place) Overwritten() bool {
-	v := p.defined()
+	v := p.Defined()
 	if c, ok := p.Expr.(*ast.CallExpr); ok && len(p.Path) > 0 {
 		if v == nil {
 			v = p.made(c) // with an error
@@ -106,7 +106,7 @@ func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
 	if _, returned := p.Path[len(p.Path)-1].(*ast.ReturnStmt); returned {
 		return true
 	}
-	if fn := p.body(); fn != nil && v != nil {
+	if fn := p.Body(); fn != nil && v != nil {
 		p.uses(fn, v, func(_ *ast.Ident, path []ast.Node) {
 			_, is := path[len(path)-1].(*ast.ReturnStmt)
 			yes = yes || is
@@ -127,7 +127,7 @@ func (p Place) Snapshot() bool {
 
 // unsteady reports whether an expression's memory may change behind a place.
 func (p Place) unsteady(e ast.Expr, behind token.Pos) bool {
-	v, ok := p.variable(e).(*types.Var)
+	v, ok := p.Variable(e).(*types.Var)
 	return !ok || v.Parent() == v.Pkg().Scope() || p.changed(v, behind, true)
 }
 
@@ -165,7 +165,7 @@ func (p Place) Guarded() string {
 	}
 	from := c.Args[len(c.Args)-1]
 	if p.isBuiltin(c, "make") {
-		v, value := p.set(stmts[at])
+		v, value := p.Set(stmts[at])
 		if v == nil || value != p.Expr || at+1 >= len(stmts) {
 			return ""
 		}
@@ -174,13 +174,13 @@ func (p Place) Guarded() string {
 			return ""
 		}
 		copies, ok := next.X.(*ast.CallExpr)
-		if !ok || !p.isBuiltin(copies, "copy") || p.variable(copies.Args[0]) != v {
+		if !ok || !p.isBuiltin(copies, "copy") || p.Variable(copies.Args[0]) != v {
 			return ""
 		}
 		from = copies.Args[1]
 		at++
 	}
-	if p.variable(from) != nil || p.stem(from) == nil {
+	if p.Variable(from) != nil || p.stem(from) == nil {
 		return ""
 	}
 	locks := func(stmts []ast.Stmt, names ...string) bool {
@@ -203,16 +203,16 @@ func (p Place) Guarded() string {
 // or by one append at the end.
 func (p Place) FullResult() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
-	fn := p.body()
+	fn := p.Body()
 	if !ok || fn == nil {
 		return false
 	}
 	_, last := p.Path[len(p.Path)-1].(*ast.ReturnStmt)
 	full := p.isBuiltin(c, "make") && len(c.Args) == 2
 	if last || !full {
-		return last && (full || p.appends(c) != nil)
+		return last && (full || p.Appends(c) != nil)
 	}
-	v, returned := p.defined(), false
+	v, returned := p.Defined(), false
 	if v == nil {
 		return false
 	}
@@ -225,7 +225,7 @@ func (p Place) FullResult() bool {
 
 // ReadInLoop reports whether the loop around an append that sets a variable uses the variable elsewhere, too.
 func (p Place) ReadInLoop() (yes bool) {
-	loop, fn := p.loop(), p.body()
+	loop, fn := p.loop(), p.Body()
 	if loop == nil || fn == nil {
 		return false
 	}
@@ -233,7 +233,7 @@ func (p Place) ReadInLoop() (yes bool) {
 	if !ok || len(a.Lhs) != 1 {
 		return false
 	}
-	v := p.variable(a.Lhs[0])
+	v := p.Variable(a.Lhs[0])
 	if v == nil {
 		return true
 	}
@@ -258,7 +258,7 @@ func (p Place) Refilled() bool {
 		behind = loop.Pos() // a later turn may write what an earlier text is of
 	}
 	v, ok := p.stem(c.Args[0]).(*types.Var)
-	return ok && p.defined() != nil && p.changed(v, behind, true)
+	return ok && p.Defined() != nil && p.changed(v, behind, true)
 }
 
 // Cut reports whether the loop around the expression cuts the variable to which the expression adds.
@@ -272,17 +272,17 @@ func (p Place) Cut() (yes bool) {
 	to := types.Object(nil)
 	switch {
 	case ok && len(a.Lhs) == 1:
-		to = p.variable(a.Lhs[0])
+		to = p.Variable(a.Lhs[0])
 	case isName:
-		to = p.variable(v)
+		to = p.Variable(v)
 	}
 	if to == nil {
 		return false
 	}
 	ast.Inspect(loop, func(n ast.Node) bool {
-		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && p.variable(a.Lhs[0]) == to {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && p.Variable(a.Lhs[0]) == to {
 			s, cut := a.Rhs[0].(*ast.SliceExpr)
-			yes = yes || cut && p.variable(s.X) == to
+			yes = yes || cut && p.Variable(s.X) == to
 		}
 		return !yes
 	})
@@ -292,7 +292,7 @@ func (p Place) Cut() (yes bool) {
 // Captured reports whether a function literal has the variable of what the expression makes, or whether that is a channel
 // which is closed: the next turn needs another one.
 func (p Place) Captured() (yes bool) {
-	fn, v := p.body(), p.defined()
+	fn, v := p.Body(), p.Defined()
 	if fn == nil || v == nil {
 		return false
 	}
@@ -306,7 +306,7 @@ func (p Place) Captured() (yes bool) {
 
 // NilElse reports whether the function, of one result, returns nil in place of what the expression makes.
 func (p Place) NilElse() (yes bool) {
-	fn := p.body()
+	fn := p.Body()
 	if fn == nil {
 		return false
 	}

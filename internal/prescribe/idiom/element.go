@@ -23,7 +23,7 @@ func (p Place) Element() string {
 	if c, ok := path[len(path)-1].(*ast.CallExpr); ok {
 		return p.appendedTo(c, e)
 	}
-	fn, v := p.body(), p.defined()
+	fn, v := p.Body(), p.Defined()
 	if fn == nil || v == nil {
 		return ""
 	}
@@ -49,7 +49,7 @@ func (p Place) Element() string {
 
 // appendedTo names the slice to which a call appends an element, and which is set to the result; "" for another call.
 func (p Place) appendedTo(c *ast.CallExpr, element ast.Expr) string {
-	if p.appends(c) == nil || c.Ellipsis.IsValid() || c.Args[0] == element {
+	if p.Appends(c) == nil || c.Ellipsis.IsValid() || c.Args[0] == element {
 		return ""
 	}
 	to := types.ExprString(c.Args[0])
@@ -73,13 +73,13 @@ func (p Place) MadeCopy() string {
 	if !ok || at < 0 || at+1 >= len(stmts) || !p.isBuiltin(c, "make") || len(c.Args) != 2 {
 		return ""
 	}
-	v, value := p.set(stmts[at])
+	v, value := p.Set(stmts[at])
 	next, ok := stmts[at+1].(*ast.ExprStmt)
 	if v == nil || value != ast.Expr(c) || !ok {
 		return ""
 	}
 	copies, ok := next.X.(*ast.CallExpr)
-	if !ok || !p.isBuiltin(copies, "copy") || p.variable(copies.Args[0]) != v {
+	if !ok || !p.isBuiltin(copies, "copy") || p.Variable(copies.Args[0]) != v {
 		return ""
 	}
 	size, ok := c.Args[1].(*ast.CallExpr)
@@ -110,16 +110,16 @@ func (p Place) TakesTurns() bool {
 	if !ok || at < 0 || loop == nil {
 		return false
 	}
-	v, value := p.set(stmts[at])
+	v, value := p.Set(stmts[at])
 	if v == nil || value != ast.Expr(c) {
 		return false
 	}
 	operands := map[types.Object]bool{}
 	for _, a := range c.Args {
-		operands[p.variable(a)] = true
+		operands[p.Variable(a)] = true
 	}
 	if sel, ok := c.Fun.(*ast.SelectorExpr); ok && p.Info.Selections[sel] != nil {
-		operands[p.variable(sel.X)] = true
+		operands[p.Variable(sel.X)] = true
 	}
 	delete(operands, nil)
 	if !flat(v.Type(), 0) {
@@ -130,10 +130,10 @@ func (p Place) TakesTurns() bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, to := range n.Lhs {
-				if i >= len(n.Rhs) || len(n.Lhs) != len(n.Rhs) || p.variable(n.Rhs[i]) != v {
+				if i >= len(n.Rhs) || len(n.Lhs) != len(n.Rhs) || p.Variable(n.Rhs[i]) != v {
 					continue
 				}
-				o := p.variable(to)
+				o := p.Variable(to)
 				replaced, kept = replaced || operands[o] && o.Pos() < loop.Pos(), kept || !operands[o]
 			}
 		case *ast.CallExpr:
@@ -141,9 +141,9 @@ func (p Place) TakesTurns() bool {
 		case *ast.CompositeLit:
 			kept = kept || p.holds(n.Elts, v)
 		case *ast.KeyValueExpr:
-			kept = kept || p.variable(n.Value) == v
+			kept = kept || p.Variable(n.Value) == v
 		case *ast.SendStmt:
-			kept = kept || p.variable(n.Value) == v
+			kept = kept || p.Variable(n.Value) == v
 		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt:
 			kept = true
 		}
@@ -159,7 +159,7 @@ func (p Place) asks(c *ast.CallExpr) bool {
 }
 
 func (p Place) holds(list []ast.Expr, v types.Object) bool {
-	return slices.ContainsFunc(list, func(e ast.Expr) bool { return p.variable(e) == v })
+	return slices.ContainsFunc(list, func(e ast.Expr) bool { return p.Variable(e) == v })
 }
 
 // loop is the innermost loop around the expression, in its function; nil for none.

@@ -27,7 +27,7 @@ func (p Place) Contexts() int {
 	of = func(e ast.Expr) *chain {
 		c := p.ownValue(e)
 		if c == nil {
-			return made[p.variable(e)]
+			return made[p.Variable(e)]
 		}
 		row := of(c.Args[0])
 		if row == nil {
@@ -40,7 +40,7 @@ func (p Place) Contexts() int {
 	var own *chain
 	stmts, _ := p.list()
 	for _, s := range stmts {
-		v, value := p.set(s)
+		v, value := p.Set(s)
 		ast.Inspect(s, func(m ast.Node) bool {
 			e, ok := m.(ast.Expr)
 			if !ok || p.ownValue(e) == nil {
@@ -90,7 +90,7 @@ func (p Place) ownValue(e ast.Expr) *ast.CallExpr {
 // values of an interface, in the function's last parameter, over which it ranges. Beside that, the function only gets at
 // the variable's fields, or returns its value. It is "" for another expression.
 func (p Place) ForFunctions() (name string) {
-	fn, v := p.body(), p.holder()
+	fn, v := p.Body(), p.holder()
 	if fn == nil || v == nil {
 		return ""
 	}
@@ -152,6 +152,6 @@ func (p Place) isOption(id *ast.Ident, path []ast.Node) bool {
 	}
 	return slices.ContainsFunc(path, func(n ast.Node) bool {
 		r, ok := n.(*ast.RangeStmt)
-		return ok && r.Value != nil && p.variable(r.Value) == p.variable(id) && p.variable(r.X) == p.Info.Defs[last.Names[0]]
+		return ok && r.Value != nil && p.Variable(r.Value) == p.Variable(id) && p.Variable(r.X) == p.Info.Defs[last.Names[0]]
 	})
 }

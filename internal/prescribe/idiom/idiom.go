@@ -42,8 +42,8 @@ func (p Place) callee(c *ast.CallExpr) string {
 
 func (p Place) constant(e ast.Expr) bool { return p.Info.Types[e].Value != nil }
 
-// body is the body of the function around an expression; nil for none.
-func (p Place) body() *ast.BlockStmt {
+// Body is the body of the function around an expression; nil for none.
+func (p Place) Body() *ast.BlockStmt {
 	if path := p.Path; len(path) > 0 {
 		switch fn := path[0].(type) {
 		case *ast.FuncDecl:
@@ -90,8 +90,8 @@ func (p Place) call(e ast.Expr, names ...string) *ast.CallExpr {
 	return c
 }
 
-// appends is e as an append; nil for another expression.
-func (p Place) appends(e ast.Expr) *ast.CallExpr {
+// Appends is e as an append; nil for another expression.
+func (p Place) Appends(e ast.Expr) *ast.CallExpr {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(c.Args) < 2 {
 		return nil
@@ -102,8 +102,8 @@ func (p Place) appends(e ast.Expr) *ast.CallExpr {
 	return c
 }
 
-// variable is the variable that an expression names; nil for another.
-func (p Place) variable(e ast.Expr) types.Object {
+// Variable is the variable that an expression names; nil for another.
+func (p Place) Variable(e ast.Expr) types.Object {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return nil
@@ -118,13 +118,13 @@ func (p Place) variable(e ast.Expr) types.Object {
 	return v
 }
 
-// set is the variable and the value of a statement that sets one; nil for another.
-func (p Place) set(s ast.Stmt) (types.Object, ast.Expr) {
+// Set is the variable and the value of a statement that sets one; nil for another.
+func (p Place) Set(s ast.Stmt) (types.Object, ast.Expr) {
 	a, ok := s.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.ASSIGN && a.Tok != token.DEFINE {
 		return nil, nil
 	}
-	return p.variable(a.Lhs[0]), a.Rhs[0]
+	return p.Variable(a.Lhs[0]), a.Rhs[0]
 }
 
 // isCopy reports whether an expression makes a copy of a slice that has no room for more.
@@ -132,7 +132,7 @@ func (p Place) isCopy(e ast.Expr) bool {
 	if p.call(e, "slices.Clone", "bytes.Clone") != nil {
 		return true
 	}
-	c := p.appends(e)
+	c := p.Appends(e)
 	return c != nil && c.Ellipsis.IsValid() && p.isEmpty(c.Args[0])
 }
 
@@ -158,7 +158,7 @@ func (p Place) isZero(e ast.Expr) bool {
 // CopyGrows is an append to a copy that was made for it, and that has no room, with the copy: its array is made twice. The
 // append or the copy is the expression. Both are nil for others.
 func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
-	outer := p.appends(p.Expr)
+	outer := p.Appends(p.Expr)
 	if outer == nil {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	}
 	if path := p.Path; len(path) > 0 { // the copy itself
 		if around, ok := path[len(path)-1].(ast.Expr); ok {
-			if c := p.appends(around); c != nil && c.Args[0] == p.Expr && p.isCopy(outer) {
+			if c := p.Appends(around); c != nil && c.Args[0] == p.Expr && p.isCopy(outer) {
 				return c, outer
 			}
 		}
@@ -182,10 +182,10 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	if at < 1 || at >= len(stmts) {
 		return nil, nil
 	}
-	to, value := p.set(stmts[at])
-	of, before := p.set(stmts[at-1])
-	outer = p.appends(value)
-	if to == nil || to != of || outer == nil || p.variable(outer.Args[0]) != to || !p.isCopy(before) {
+	to, value := p.Set(stmts[at])
+	of, before := p.Set(stmts[at-1])
+	outer = p.Appends(value)
+	if to == nil || to != of || outer == nil || p.Variable(outer.Args[0]) != to || !p.isCopy(before) {
 		return nil, nil
 	}
 	return outer, ast.Unparen(before).(*ast.CallExpr)
@@ -211,7 +211,7 @@ var keepers = []string{"Store", "LoadOrStore", "Set", "SetDefault", "Add", "Put"
 
 // Cached reports whether the function puts what the expression makes into a map or a cache.
 func (p Place) Cached() (found bool) {
-	fn := p.body()
+	fn := p.Body()
 	if fn == nil || len(p.Path) == 0 {
 		return false
 	}
@@ -222,7 +222,7 @@ func (p Place) Cached() (found bool) {
 	if _, element := a.Lhs[0].(*ast.IndexExpr); element {
 		return true
 	}
-	v := p.variable(a.Lhs[0])
+	v := p.Variable(a.Lhs[0])
 	if v == nil {
 		return false
 	}
@@ -274,7 +274,7 @@ func (p Place) Replacements() (r Replacements) {
 	if at < 0 {
 		return r
 	}
-	to, value := p.set(stmts[at])
+	to, value := p.Set(stmts[at])
 	if to == nil || p.replaced(value) == nil {
 		outermost := p.Expr
 		for i := len(p.Path) - 1; i >= 0; i-- {
@@ -288,9 +288,9 @@ func (p Place) Replacements() (r Replacements) {
 		return p.independent(r)
 	}
 	follows := func(i int) bool { // the statement replaces in the text of the one before
-		v, x := p.set(stmts[i])
+		v, x := p.Set(stmts[i])
 		for c := p.replaced(x); v == to && c != nil; c = p.replaced(c.Args[0]) {
-			if p.variable(c.Args[0]) == to {
+			if p.Variable(c.Args[0]) == to {
 				return true
 			}
 		}
@@ -298,7 +298,7 @@ func (p Place) Replacements() (r Replacements) {
 	}
 	first, last := at, at
 	for first > 0 && follows(first) {
-		if v, x := p.set(stmts[first-1]); v != to || p.replaced(x) == nil {
+		if v, x := p.Set(stmts[first-1]); v != to || p.replaced(x) == nil {
 			break
 		}
 		first--
@@ -307,7 +307,7 @@ func (p Place) Replacements() (r Replacements) {
 		last++
 	}
 	for i := last; i >= first; i-- {
-		_, x := p.set(stmts[i])
+		_, x := p.Set(stmts[i])
 		nested(x)
 	}
 	r.Stmts = stmts[first : last+1]
@@ -333,7 +333,7 @@ func (p Place) independent(r Replacements) Replacements {
 // target, and no function literal uses it.
 func (p Place) OnlyErrorsAs() bool {
 	id, ok := p.Expr.(*ast.Ident)
-	fn := p.body()
+	fn := p.Body()
 	if !ok || fn == nil {
 		return false
 	}
@@ -353,12 +353,12 @@ func (p Place) OnlyErrorsAs() bool {
 			})
 			return false
 		case *ast.UnaryExpr:
-			if n.Op == token.AND && p.variable(n.X) == v {
+			if n.Op == token.AND && p.Variable(n.X) == v {
 				taken++
 			}
 		case *ast.CallExpr:
 			if c := p.call(n, "errors.As"); c != nil {
-				if u, ok := ast.Unparen(c.Args[1]).(*ast.UnaryExpr); ok && u.Op == token.AND && p.variable(u.X) == v {
+				if u, ok := ast.Unparen(c.Args[1]).(*ast.UnaryExpr); ok && u.Op == token.AND && p.Variable(u.X) == v {
 					asked++
 				}
 			}

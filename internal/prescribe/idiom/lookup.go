@@ -17,7 +17,7 @@ func (p Place) KeyFirst() string {
 	if !ok || at < 0 || at+1 >= len(stmts) || len(c.Args) != 1 || !p.Info.Types[c.Fun].IsType() || !flow.IsText(p.Info.TypeOf(c)) || !flow.IsBytes(p.Info.TypeOf(c.Args[0])) {
 		return ""
 	}
-	v, value := p.set(stmts[at])
+	v, value := p.Set(stmts[at])
 	asks, ok := stmts[at+1].(*ast.IfStmt)
 	if v == nil || value != ast.Expr(c) || !ok || asks.Init == nil || asks.Else != nil {
 		return ""
@@ -27,7 +27,7 @@ func (p Place) KeyFirst() string {
 		return ""
 	}
 	in, ok := a.Rhs[0].(*ast.IndexExpr)
-	if !ok || p.variable(in.Index) != v || p.variable(asks.Cond) == nil || p.variable(asks.Cond) != p.variable(a.Lhs[1]) {
+	if !ok || p.Variable(in.Index) != v || p.Variable(asks.Cond) == nil || p.Variable(asks.Cond) != p.Variable(a.Lhs[1]) {
 		return ""
 	}
 	_, isMap := p.Info.TypeOf(in.X).Underlying().(*types.Map)
@@ -56,7 +56,7 @@ func (p Place) holdsName(n ast.Node, v types.Object) (yes bool) {
 
 // CopyBuffer reports whether a loop reads into the expression's slice of bytes, and writes out what it read.
 func (p Place) CopyBuffer() bool {
-	fn, v := p.body(), p.defined()
+	fn, v := p.Body(), p.Defined()
 	if fn == nil || v == nil || !flow.IsBytes(v.Type()) {
 		return false
 	}
@@ -81,8 +81,10 @@ func (p Place) CopyBuffer() bool {
 			method = s.Sel.Name
 		}
 		switch {
-		case ok && loop && method == "Read" && len(c.Args) == 1:
+		case ok && loop && (method == "Read" && len(c.Args) == 1 || p.call(c, "io.ReadFull", "io.ReadAtLeast") != nil && c.Args[1] == e):
 			read = true
+		case ok && p.call(c, "io.CopyBuffer") != nil && c.Args[2] == e:
+			read, written = true, true
 		case ok && loop && method == "Write" && len(c.Args) == 1:
 			written = true
 		case ok && (p.isBuiltin(c, "len") || p.isBuiltin(c, "cap")):

@@ -26,8 +26,8 @@ func (p Place) uses(fn *ast.BlockStmt, v types.Object, visit func(id *ast.Ident,
 	})
 }
 
-// defined is the variable that a statement defines as an expression's value, or as its address; nil for none.
-func (p Place) defined() types.Object {
+// Defined is the variable that a statement defines as an expression's value, or as its address; nil for none.
+func (p Place) Defined() types.Object {
 	path, e := p.Path, p.Expr
 	if len(path) == 0 {
 		return nil
@@ -39,7 +39,7 @@ func (p Place) defined() types.Object {
 	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || a.Rhs[0] != e {
 		return nil
 	}
-	return p.variable(a.Lhs[0])
+	return p.Variable(a.Lhs[0])
 }
 
 // FewRunes reports whether a text is converted to runes of which only the number is asked, single ones whose places are
@@ -55,7 +55,7 @@ func (p Place) FewRunes() bool {
 	case *ast.SliceExpr:
 		return around.X == p.Expr && constant(around.Low) && constant(around.High)
 	}
-	v, fn := p.defined(), p.body()
+	v, fn := p.Defined(), p.Body()
 	if v == nil || fn == nil {
 		return false
 	}
@@ -82,7 +82,7 @@ func (p Place) FewRunes() bool {
 // Swapped is the variable that takes a slice over for the next turn of the loop that makes it, where nothing else has the
 // slice: two slices that change their places would do. It is "" for none.
 func (p Place) Swapped() string {
-	made, fn := p.defined(), p.body()
+	made, fn := p.Defined(), p.Body()
 	if made == nil || fn == nil || !p.inLoop() {
 		return ""
 	}
@@ -93,8 +93,8 @@ func (p Place) Swapped() string {
 	var last types.Object
 	name := ""
 	for _, s := range stmts[at+1:] {
-		to, value := p.set(s)
-		if to != nil && to != made && p.variable(value) == made {
+		to, value := p.Set(s)
+		if to != nil && to != made && p.Variable(value) == made {
 			if last != nil {
 				return ""
 			}
@@ -122,8 +122,8 @@ func (p Place) elementsOnly(fn *ast.BlockStmt, v, other types.Object) bool {
 			f, ok := around.Fun.(*ast.Ident)
 			only = only && ok && slices.Contains([]string{"len", "cap", "copy", "clear"}, f.Name)
 		case *ast.AssignStmt:
-			to, value := p.set(around)
-			only = only && (to == v && ast.Unparen(value) != ast.Expr(id) || to == other && p.variable(value) == v)
+			to, value := p.Set(around)
+			only = only && (to == v && ast.Unparen(value) != ast.Expr(id) || to == other && p.Variable(value) == v)
 		default:
 			only = false
 		}
@@ -135,18 +135,18 @@ func (p Place) elementsOnly(fn *ast.BlockStmt, v, other types.Object) bool {
 // and has the old one among its arguments: x = new(big.Int).Mul(x, y). The old one must be the function's own, and
 // nothing else may have it. It is "" for none.
 func (p Place) OwnNumber() string {
-	fn := p.body()
+	fn := p.Body()
 	stmts, at := p.list()
 	if fn == nil || at < 0 {
 		return ""
 	}
-	v, value := p.set(stmts[at])
+	v, value := p.Set(stmts[at])
 	c, ok := value.(*ast.CallExpr)
 	if v == nil || !ok || !isNumber(v.Type()) || !strings.HasPrefix(p.callee(c), "math/big.(*") {
 		return ""
 	}
 	sel, ok := c.Fun.(*ast.SelectorExpr)
-	if !ok || !p.isNewNumber(sel.X) || p.Expr != sel.X && p.Expr != ast.Expr(c) || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return p.variable(a) == v }) {
+	if !ok || !p.isNewNumber(sel.X) || p.Expr != sel.X && p.Expr != ast.Expr(c) || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return p.Variable(a) == v }) {
 		return ""
 	}
 	if v.Pos() < fn.Pos() || v.Pos() >= fn.End() { // a parameter, a result, or another function's
@@ -156,7 +156,7 @@ func (p Place) OwnNumber() string {
 	ast.Inspect(fn, func(n ast.Node) bool { // what it is set to is new each time
 		if a, ok := n.(*ast.AssignStmt); ok {
 			for i, to := range a.Lhs {
-				if p.variable(to) == v {
+				if p.Variable(to) == v {
 					own = own && len(a.Lhs) == len(a.Rhs) && (p.isNewNumber(a.Rhs[i]) || p.isNewResult(a.Rhs[i]))
 				}
 			}
@@ -276,7 +276,7 @@ func (p Place) OtherPackage() string {
 
 // WrittenOn reports whether what io.ReadAll reads is only written to a writer.
 func (p Place) WrittenOn() bool {
-	c, fn := p.call(p.Expr, "io.ReadAll", "io/ioutil.ReadAll"), p.body()
+	c, fn := p.call(p.Expr, "io.ReadAll", "io/ioutil.ReadAll"), p.Body()
 	if c == nil || fn == nil || len(p.Path) == 0 {
 		return false
 	}
@@ -284,7 +284,7 @@ func (p Place) WrittenOn() bool {
 	if !ok || a.Tok != token.DEFINE {
 		return false
 	}
-	v := p.variable(a.Lhs[0])
+	v := p.Variable(a.Lhs[0])
 	written, others := 0, 0
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		if w, ok := path[len(path)-1].(*ast.CallExpr); ok && strings.HasSuffix(p.callee(w), ".Write") && len(w.Args) == 1 {
@@ -299,7 +299,7 @@ func (p Place) WrittenOn() bool {
 // LittleUse says what the function uses of the variable that has the expression's value, if that is only its length, its
 // elements one after the other, or a number that one of its methods returns; "" for more.
 func (p Place) LittleUse() string {
-	fn, v := p.body(), p.defined()
+	fn, v := p.Body(), p.Defined()
 	if fn == nil || v == nil {
 		return ""
 	}
@@ -401,7 +401,7 @@ func (p Place) stem(e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.Ident:
-			return p.variable(x)
+			return p.Variable(x)
 		case *ast.SelectorExpr:
 			e = x.X
 		case *ast.IndexExpr:

@@ -13,9 +13,9 @@ import (
 // FullGrows is an append to a slice that was made full in the same list of statements, with that make: its array is copied to
 // another one at once. The append or the make is the expression. Both are nil for others.
 func (p Place) FullGrows() (grows, made *ast.CallExpr) {
-	fn, v := p.body(), p.defined()
-	if c := p.appends(p.Expr); c != nil {
-		v = p.variable(c.Args[0])
+	fn, v := p.Body(), p.Defined()
+	if c := p.Appends(p.Expr); c != nil {
+		v = p.Variable(c.Args[0])
 	}
 	if fn == nil || v == nil {
 		return nil, nil
@@ -24,7 +24,7 @@ func (p Place) FullGrows() (grows, made *ast.CallExpr) {
 	ast.Inspect(fn, func(n ast.Node) bool {
 		stmts := statements(n)
 		for _, s := range stmts {
-			if of, value := p.set(s); of == v && made == nil {
+			if of, value := p.Set(s); of == v && made == nil {
 				made, list = p.full(value), stmts
 			}
 		}
@@ -40,7 +40,7 @@ func (p Place) FullGrows() (grows, made *ast.CallExpr) {
 		}
 		switch around := path[len(path)-1].(type) {
 		case *ast.CallExpr:
-			if p.appends(around) == nil || around.Args[0] != ast.Expr(id) {
+			if p.Appends(around) == nil || around.Args[0] != ast.Expr(id) {
 				return
 			}
 			if grows == nil && plainly(path, list) {
@@ -48,7 +48,7 @@ func (p Place) FullGrows() (grows, made *ast.CallExpr) {
 			}
 			other = other || grows == nil
 		case *ast.AssignStmt:
-			other = other || slices.Contains(around.Lhs, ast.Expr(id)) && (len(around.Rhs) != 1 || p.appends(around.Rhs[0]) == nil)
+			other = other || slices.Contains(around.Lhs, ast.Expr(id)) && (len(around.Rhs) != 1 || p.Appends(around.Rhs[0]) == nil)
 		case *ast.UnaryExpr:
 			other = other || around.Op == token.AND
 		}
@@ -75,7 +75,7 @@ func (p Place) full(e ast.Expr) *ast.CallExpr {
 func (p Place) setBy(path []ast.Node, value ast.Expr) types.Object {
 	for _, n := range slices.Backward(path) {
 		if s, ok := n.(ast.Stmt); ok {
-			v, e := p.set(s)
+			v, e := p.Set(s)
 			if ast.Unparen(e) != value {
 				return nil
 			}
@@ -104,11 +104,11 @@ func plainly(path []ast.Node, list []ast.Stmt) bool {
 // Padded reports whether the bytes of a big.Int are made only to be copied to the end of a slice, behind zeros.
 func (p Place) Padded() bool {
 	c := p.call(p.Expr, "math/big.(*Int).Bytes")
-	fn := p.body()
+	fn := p.Body()
 	if c == nil || fn == nil {
 		return false
 	}
-	v := p.defined()
+	v := p.Defined()
 	if v == nil {
 		return false
 	}
@@ -137,7 +137,7 @@ func (p Place) behind(e ast.Expr, v types.Object) bool {
 		return false
 	}
 	size, ok := ast.Unparen(b.Y).(*ast.CallExpr)
-	return ok && p.isBuiltin(size, "len") && p.variable(size.Args[0]) == v
+	return ok && p.isBuiltin(size, "len") && p.Variable(size.Args[0]) == v
 }
 
 // OfAnother is the part of another slice that a literal with one element of it is equal to; "" for other expressions, and
@@ -154,7 +154,7 @@ func (p Place) OfAnother() string {
 	if !ok || !types.Identical(p.Info.TypeOf(of.X).Underlying(), p.Info.TypeOf(lit).Underlying()) {
 		return ""
 	}
-	if v := p.variable(of.X); v == nil || p.setBy(p.Path, lit) != v && p.unsteady(of.X, lit.End()) {
+	if v := p.Variable(of.X); v == nil || p.setBy(p.Path, lit) != v && p.unsteady(of.X, lit.End()) {
 		return ""
 	}
 	if p.isZero(of.Index) {
@@ -183,7 +183,7 @@ func (p Place) isStream(e ast.Expr) bool {
 // ForOneWrite is the hash or buffer that gets all of the expression's slice at once, which is put together of parts for
 // nothing else; "" for others.
 func (p Place) ForOneWrite() (stream string) {
-	fn, v := p.body(), p.defined()
+	fn, v := p.Body(), p.Defined()
 	if fn == nil || v == nil || !flow.IsBytes(v.Type()) {
 		return ""
 	}
@@ -213,7 +213,7 @@ func (p Place) ForOneWrite() (stream string) {
 				other = true
 			}
 		case *ast.AssignStmt:
-			other = other || e != ast.Expr(id) || len(around.Rhs) != 1 || p.appends(around.Rhs[0]) == nil
+			other = other || e != ast.Expr(id) || len(around.Rhs) != 1 || p.Appends(around.Rhs[0]) == nil
 		default:
 			other = true
 		}
@@ -227,11 +227,11 @@ func (p Place) ForOneWrite() (stream string) {
 // Forks reports whether the expression appends to a slice that is used again beside the result: with room behind its
 // elements, both would have one array.
 func (p Place) Forks() bool {
-	c, fn := p.appends(p.Expr), p.body()
+	c, fn := p.Appends(p.Expr), p.Body()
 	if c == nil || fn == nil {
 		return false
 	}
-	v := p.variable(c.Args[0])
+	v := p.Variable(c.Args[0])
 	if v == nil || p.setBy(p.Path, c) == v {
 		return false
 	}

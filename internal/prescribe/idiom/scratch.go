@@ -11,7 +11,7 @@ func (p Place) holder() types.Object {
 	if id, ok := p.Expr.(*ast.Ident); ok {
 		return p.Info.Defs[id]
 	}
-	return p.defined()
+	return p.Defined()
 }
 
 // receiver is the receiver of the method around the expression, which has it by its address; nil for another function.
@@ -37,7 +37,7 @@ func (p Place) receiver() types.Object {
 // has, or of the receiver, which has interfaces. Such an array could be a field of the receiver, if it dies in the
 // function, which does not call itself. It is "" for others.
 func (p Place) Scratch() (taker string) {
-	fn, v, receiver := p.body(), p.holder(), p.receiver()
+	fn, v, receiver := p.Body(), p.holder(), p.receiver()
 	if fn == nil || v == nil || receiver == nil || !p.ofConstantSize(v.Type()) || p.recurses(fn) {
 		return ""
 	}

@@ -16,7 +16,7 @@ var timers = []string{"time.After", "time.NewTimer", "time.NewTicker", "context.
 // one before.
 func (p Place) Waits() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
-	fn := p.body()
+	fn := p.Body()
 	if !ok || fn == nil || !slices.Contains(timers, p.callee(c)) || p.inLoop() {
 		return false
 	}
@@ -60,7 +60,7 @@ func (p Place) casesOf(s *ast.SelectStmt, timer *ast.CallExpr) (own, others, imm
 		of := false
 		ast.Inspect(comm, func(n ast.Node) bool {
 			id, isName := n.(*ast.Ident)
-			of = of || n == ast.Node(timer) || isName && v != nil && p.variable(id) == v
+			of = of || n == ast.Node(timer) || isName && v != nil && p.Variable(id) == v
 			return !of
 		})
 		own, others = own || of, others || !of && !p.isSignal(comm)
@@ -86,7 +86,7 @@ func (p Place) isSignal(comm ast.Stmt) bool {
 func (p Place) made(c *ast.CallExpr) (v types.Object) {
 	ast.Inspect(p.Path[0], func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Rhs) == 1 && ast.Unparen(a.Rhs[0]) == ast.Expr(c) {
-			v = p.variable(a.Lhs[0])
+			v = p.Variable(a.Lhs[0])
 		}
 		return v == nil
 	})
@@ -111,7 +111,7 @@ func (p Place) Descends() string {
 		}
 		first = b.X
 	}
-	v := p.variable(first)
+	v := p.Variable(first)
 	if v == nil || v.Pos() < fn.Type.Params.Pos() || v.Pos() >= fn.Type.Params.End() {
 		return ""
 	}
@@ -121,7 +121,7 @@ func (p Place) Descends() string {
 	if around, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && p.isOwn(around) {
 		return v.Name()
 	}
-	to, only := p.defined(), false
+	to, only := p.Defined(), false
 	if to == nil {
 		return ""
 	}
@@ -189,7 +189,7 @@ func (p Place) neededAtOnce(fn *ast.FuncDecl, v types.Object) (needed bool) {
 
 // OnlyBytes reports whether the expression is a text that is only converted to bytes: it is put together and then copied.
 func (p Place) OnlyBytes() bool {
-	fn, v := p.body(), p.holder()
+	fn, v := p.Body(), p.holder()
 	if t := p.Info.TypeOf(p.Expr); fn == nil || v == nil || t == nil || !flow.IsText(t) || !flow.IsText(v.Type()) {
 		return false
 	}

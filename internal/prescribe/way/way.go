@@ -2,6 +2,7 @@
 package way
 
 import (
+	"cmp"
 	"go/ast"
 	"go/types"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
+	"github.com/heaptrim/heaptrim/internal/prescribe/once"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"golang.org/x/tools/go/ssa"
 )
@@ -55,6 +57,52 @@ func Getters(st finding.Stack, yours Yours) []evidence.Frame {
 		}
 	}
 	return own
+}
+
+// Inside is the innermost function of an allocation's heaviest stack outside the runtime, and the method of a compressor
+// that another library is handed and calls; empty for none.
+func Inside(of *finding.Finding, m finding.Mix, yours Yours) (leaf, compressor string) {
+	at := slices.IndexFunc(of.Stacks, func(st finding.Stack) bool { return st.Kind == m.Kind && st.Via == m.Via })
+	if len(of.Stacks) == 0 {
+		return "", ""
+	}
+	for _, f := range of.Stacks[max(at, 0)].Frames {
+		name := life.Plain(f.Function)
+		switch {
+		case f.Function == m.Via:
+			return cmp.Or(leaf, name), compressor
+		case yours(f):
+			return cmp.Or(leaf, name), ""
+		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
+			leaf = cmp.Or(leaf, name)
+		}
+		if strings.Contains(name, "compress/") && life.OwnMemory(name) && !strings.Contains(m.Via, "compress/") {
+			compressor = name
+		}
+	}
+	return leaf, ""
+}
+
+// Function is the one that a site is in; nil where it was not read.
+func Function(src *source.Program, at evidence.Site) *ssa.Function {
+	if src == nil {
+		return nil
+	}
+	return src.Function(at.File, at.Line, at.Function)
+}
+
+// AskedOnce reports whether the function that a way begins with makes a map of a list only to ask it once, itself or on the
+// line that calls it.
+func AskedOnce(src *source.Program, own []evidence.Frame) bool {
+	if len(own) == 0 {
+		return false
+	}
+	var caller *ssa.Function
+	line := 0
+	if len(own) > 1 {
+		caller, line = src.Function(own[1].File, own[1].Line, own[1].Function), own[1].Line
+	}
+	return once.AskedOnce(src.Function(own[0].File, own[0].Line, own[0].Function), caller, func(in ssa.Instruction) bool { return src.LineOf(in.Pos()) == line })
 }
 
 // Below reports whether a stack reaches the site through a function: the site is a callback of it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/rebuilt"
 )
 
 // Need is a fact about the object, beside the way in which it is written, that a rule needs.
@@ -131,6 +132,8 @@ var Rules = []Rule{
 		Tell: saying(forFormat(true), "hand on `%s` itself: what formats it makes the text, if it needs one, and no box")},
 	{Name: "text for a format that may not be needed", Cure: "skip-work", Needs: []Need{Spared}, Kept: true,
 		Tell: saying(forFormat(false), "hand on `%s` itself: what formats it makes the text, if it needs one, and no box")},
+	{Name: "copied without a change", Cure: "skip-work", Kept: true,
+		Tell: saying(rebuilt.Unchanged, "look for the first character that is replaced, and return `%s` itself where there is none: all of it is copied each time")},
 	{Name: "one element of another", Cure: "skip-work", Kinds: kinds(finding.KindNew), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.OfAnother, "use `%s`: the slice of one element is only read")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
