@@ -85,7 +85,7 @@ var (
 			return finding.Unknown
 		}
 		return tri(c.perOp(p) >= manyObjects)
-	}, nil}
+	}, []string{"arena"}}
 	shortBlocks = test("short", func(c *candidate, _ *allocated) bool { return c.blockSize() < leastPooled })
 	outgrown    = fact{"outgrown", func(c *candidate, _ *allocated) finding.Tri {
 		if len(c.Finding.Allocation.Sizes) == 0 {
@@ -93,7 +93,7 @@ var (
 		}
 		objects, _ := c.grown().Waste()
 		return tri(objects > leastOutgrown)
-	}, []string{"here"}}
+	}, []string{"here", "nil"}}
 	// regrown is growth in which most slices outgrow their first array.
 	regrown = test("mostly outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
@@ -299,6 +299,11 @@ var (
 		_, name, _ := strings.Cut(p.Callee, ".")
 		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Life.Passed.Listed
 	})
+	// partsKept are parts of a text that a field holds.
+	partsKept = test("parts in a field", func(_ *candidate, p *allocated) bool {
+		_, name, _ := strings.Cut(p.Callee, ".")
+		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Expr != nil && p.Expr.Use.Field
+	})
 	// foldedElse is text in one case that is not only compared.
 	foldedElse = test("in one case, and not only compared", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")
@@ -346,8 +351,8 @@ var (
 	elsewhere = test("comes from elsewhere", func(_ *candidate, p *allocated) bool {
 		return p.dest() == nil || p.dest().Made == source.MadeElse || p.dest().Made == source.MadeLazy
 	})
-	retold    = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "maker")
-	merges    = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "maker")
+	retold    = test("text of the level below", func(c *candidate, p *allocated) bool { return c.recursive() && p.Expr != nil && waste.Retold(p.Expr) }, "result")
+	merges    = test("copied from level to level", func(_ *candidate, p *allocated) bool { return p.Line.Merges(p.dest()) }, "result")
 	counted   = test("a count in sight", func(_ *candidate, p *allocated) bool { count, _ := p.filled(); return count != "" }, "count")
 	exact     = test("one for each turn", func(_ *candidate, p *allocated) bool { _, exact := p.filled(); return exact })
 	buffered  = test("a bytes.Buffer", func(_ *candidate, p *allocated) bool { return strings.HasPrefix(p.Callee, "bytes.(*Buffer).") })
@@ -382,7 +387,7 @@ var (
 	diesHere = test("dies where it is made", func(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndFrame && p.Life.Frame == 0 })
 	climbs   = test("dies in a caller", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
-	}, "death", "maker")
+	}, "death", "maker", "variant")
 	// The caller names the function that makes it, so it can hand it something.
 	named = test("made by a function that the caller names", func(c *candidate, p *allocated) bool {
 		own := c.heaviestWay(p)
@@ -408,11 +413,9 @@ var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool {
 		return len(c.Finding.Stacks) > 0 && way.Below(c.Finding.Stacks[0], c.Finding.Site, way.PoolGet)
 	})
-	// givenAway is taken from the pool for callers that are not the module's, or put where another function finds it: whether
-	// they put it back, only they show.
-	givenAway = test("taken for callers outside", func(c *candidate, _ *allocated) bool {
-		return c.taken == finding.EndResult || c.taken == finding.EndStored
-	})
+	// givenAway is taken from the pool for callers that are not the module's, or put where another function finds it, or may
+	// be: whether they put it back, only they show.
+	givenAway = test("taken for others", func(c *candidate, _ *allocated) bool { return c.taken != finding.EndFrame })
 	// A pool keeps a returned object for two collections, so returned objects live longer than one cycle. Where
 	// collections are frequent, a working pool's objects have short lifetimes too, but few are made.
 	lost = fact{"not put back", func(c *candidate, _ *allocated) finding.Tri {
@@ -427,7 +430,9 @@ var (
 		return tri(class == finding.LifetimeShort)
 	}, nil}
 	// ownPool is a pool that is made in each operation.
-	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool { return c.perOp(p) >= 0.5 && c.makesPool() })
+	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool {
+		return c.perOp(p) >= 0.5 && way.MakesPool(c.diagnosis, c.Finding)
+	})
 	// heldPool is a pool that something has, which may be made for each operation.
 	heldPool = test("of a pool that is no variable of the package", func(c *candidate, _ *allocated) bool { return waste.HeldPool(c.Finding.Site.Function) })
 	putBox   = test("boxed by Put", func(_ *candidate, p *allocated) bool {

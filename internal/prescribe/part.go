@@ -1,9 +1,6 @@
 package prescribe
 
 import (
-	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -76,14 +73,6 @@ func (c *candidate) siteOf(r source.Reset) evidence.Site {
 	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})
 }
 
-// atLine says where a variable is made; nothing for a named result, which has no such line.
-func atLine(d *source.Dest) string {
-	if d.MadeLine == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (line %d)", d.MadeLine)
-}
-
 // callee names the function that a part's call calls; "" where that is not known.
 func (p *allocated) callee() string {
 	if p.Expr != nil && p.Expr.Call.Callee != "" {
@@ -112,18 +101,6 @@ func (p *allocated) deeper() float64 {
 	}
 	return share(deeper, all)
 }
-
-// makesPool reports whether the function around the pool's New allocates in each operation: the pool is then made
-// as often.
-func (c *candidate) makesPool() bool {
-	maker := literalEnd.ReplaceAllString(c.Finding.Site.Function, "")
-	return maker != c.Finding.Site.Function && slices.ContainsFunc(c.diagnosis.Findings, func(f finding.Finding) bool {
-		return f.Run == c.Finding.Run && f.Site.Function == maker && f.Cost.ObjectsPerOp.Value >= 0.5
-	})
-}
-
-// literalEnd matches the compiler's addition to the name of a function, for a literal in it.
-var literalEnd = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
 
 // grown are the blocks of a slice, builder or map as it grew, without the map's header.
 func (c *candidate) grown() regrowth.Blocks {

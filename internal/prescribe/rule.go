@@ -12,7 +12,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
+	"github.com/heaptrim/heaptrim/internal/prescribe/since"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
+	"github.com/heaptrim/heaptrim/internal/prescribe/way"
 )
 
 // rule is one row of the table: where a cure applies to a part of an object, and what it takes away.
@@ -73,7 +75,7 @@ const pointerSize = 8
 var words = map[string]func(c *candidate, p *allocated) string{
 	"expr":      func(_ *candidate, p *allocated) string { return p.text() },
 	"callee":    func(_ *candidate, p *allocated) string { return p.callee() },
-	"api":       func(c *candidate, _ *allocated) string { return c.api() },
+	"api":       func(c *candidate, _ *allocated) string { return way.Public(c.Finding.Site.Function) },
 	"taker":     func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
 	"better":    func(_ *candidate, p *allocated) string { return p.better() },
 	"ender":     func(c *candidate, p *allocated) string { return c.ender(p) },
@@ -113,9 +115,22 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		}
 		return regrowth.Reached(c.Finding.Allocation.Sizes, p.Expr.Elem)
 	},
-	"var":   func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
-	"made":  func(_ *candidate, p *allocated) string { return atLine(p.dest()) },
+	"var": func(_ *candidate, p *allocated) string { return "`" + p.dest().Name + "`" },
+	"arena": func(_ *candidate, p *allocated) string {
+		return when(p.Life.End == finding.EndFrame, ", or in an arena (rt/arena) that is reset when the operation is done")
+	},
+	"nil": func(_ *candidate, p *allocated) string {
+		return when(p.Expr != nil && p.place().StaysNil(), " where the first is added, as it stays nil without one,")
+	},
+	// A named result has no line in which it is made.
+	"made": func(_ *candidate, p *allocated) string {
+		return when(p.dest().MadeLine > 0, fmt.Sprintf(" (line %d)", p.dest().MadeLine))
+	},
 	"count": func(_ *candidate, p *allocated) string { count, _ := p.filled(); return count },
+	"variant": func(c *candidate, p *allocated) string { // its callers in other modules stay as they are
+		own := c.heaviestWay(p)
+		return when(p.Life.Frame > 0 && p.Life.Frame <= len(own) && way.Exported(own[p.Life.Frame-1].Function), "an unexported variant of ")
+	},
 	"maker": func(c *candidate, p *allocated) string { // that the frame in which it dies calls
 		if own := c.heaviestWay(p); p.Life.Frame > 0 && p.Life.Frame <= len(own) {
 			return life.ShortName(own[p.Life.Frame-1].Function)
@@ -139,6 +154,24 @@ var wordPattern = regexp.MustCompile(`\{(\w+)\}`)
 // fill puts words in the place of those in braces.
 func (c *candidate) fill(text string, p *allocated) string {
 	return wordPattern.ReplaceAllStringFunc(text, func(w string) string { return words[strings.Trim(w, "{}")](c, p) })
+}
+
+// said is a rule's text; false if the module's Go lacks what it names.
+func (c *candidate) said(r *rule, p *allocated) (string, bool) {
+	text, directive := r.text, c.Line.GoDirective()
+	if r.tell != nil {
+		text = r.tell(p)
+	}
+	ok := since.Allows(directive, text) && (!strings.Contains(text, "{better}") || since.Allows(directive, p.Library.Better))
+	return since.Wording(directive, c.fill(text, p)), ok
+}
+
+// when is a text where a condition holds.
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
 }
 
 // applies reports whether a rule fits a part: no answer of another sort, and none missing.
@@ -168,10 +201,11 @@ func (c *candidate) madeBy() *allocated {
 
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
 func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
-	pr := all(cures.HitRate(r.cure, r.name), c.fill(r.text, p), c.evidence(r, p))
-	if r.tell != nil {
-		pr.Text = c.fill(r.tell(p), p)
+	text, ok := c.said(r, p)
+	if !ok {
+		return proposal{}, false
 	}
+	pr := all(cures.HitRate(r.cure, r.name), text, c.evidence(r, p))
 	pr.Rule, pr.Cost = r.name, r.adds
 	switch r.at {
 	case atDeath:

@@ -20,7 +20,7 @@ import (
 
 // veto rules cures out by a fact about the object's life, where the answer is yes.
 type veto struct {
-	codes  []string
+	codes  []string // nil: all
 	fact   fact
 	reason string // completes "no cure of the catalogue fits: "
 }
@@ -35,6 +35,7 @@ var (
 // vetoes lists what rules a cure out whatever else speaks for it. The first that holds
 // gives the reason.
 var vetoes = []veto{
+	{nil, runsOnce, "it is made once, by a sync.Once of the package: only the first operation makes it"},
 	{recycling, resultEnd, "the memory is part of the result, so it cannot be used again"},
 	{recycling, sharedEnd, "the memory goes to another goroutine, so it cannot be used again here"},
 	{pooling, kept, "the memory stays in use after the call, so it cannot be used again"},
@@ -64,6 +65,7 @@ var vetoes = []veto{
 	{[]string{"avoid-conversion", "unbox-interface"}, formatVaries, "the format is no constant, so what it does with its arguments is not known"},
 	{[]string{"cache-compiled"}, filled, "the template may have functions of this call, which the next one must not get"},
 	{[]string{"avoid-conversion"}, unread, "the source was not read, so what becomes of the text is not known"},
+	{[]string{"avoid-conversion"}, isWritten("one value through an interface", idiom.Place.ReadsOne), "the reader or writer is an interface, so bytes for one number would be on the heap, too"},
 	{[]string{"avoid-conversion"}, publicText, "an exported function returns the text, so its type is part of the contract"},
 	{[]string{"skip-work"}, resultIsKept, "the result is kept or returned"},
 	{[]string{"unbox-interface"}, boxIsKept, "the interface value is kept or returned, so it needs memory of its own"},
@@ -74,6 +76,7 @@ var vetoes = []veto{
 // Facts of the life of an object.
 var (
 	dies      = test("dies in a frame", ends(finding.EndFrame))
+	runsOnce  = test("made once", func(c *candidate, _ *allocated) bool { return way.RunsOnce(c.source, c.Finding.Stacks) })
 	resultEnd = test("part of the result", ends(finding.EndResult))
 	sharedEnd = test("handed to another goroutine", ends(finding.EndShared))
 	kept      = test("kept", isStored)
@@ -89,7 +92,7 @@ var (
 	leavesForGood   = test("leaves for good", isLeavesForGood)
 	partOfAnother   = test("part of another value", isPartOfAnother)
 	published       = test("returned by an exported function, with methods on pointers", func(c *candidate, p *allocated) bool {
-		return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && c.api() != ""
+		return p.Life.Frame > 0 && p.Expr != nil && p.Expr.Identity && way.Exported(c.Finding.Site.Function)
 	})
 	ofGivenType     = test("returned by a function with a given type", func(c *candidate, p *allocated) bool { return p.Kind == finding.KindNew && c.given })
 	uncopied        = test("of a type that is not copied", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Unique(p.Expr) })
@@ -170,17 +173,6 @@ func isLeavesForGood(c *candidate, p *allocated) bool {
 // isPartOfAnother holds for values that leave the function that makes them in a field of something.
 func isPartOfAnother(c *candidate, p *allocated) bool {
 	return p.Life.Frame > 0 && p.Life.Field != "" && c.coldEscape() == 0
-}
-
-// api says that a change of the line's function changes its callers' code, where it is exported; "" for others.
-func (c *candidate) api() string {
-	name := strings.NewReplacer("(", "", ")", "", "*", "").Replace(life.ShortName(c.Finding.Site.Function))
-	for _, n := range strings.Split(name, ".")[1:] { // type and method
-		if !ast.IsExported(n) {
-			return ""
-		}
-	}
-	return ": the function is exported, so callers of other modules change with it"
 }
 
 func isUsedAsInterface(c *candidate, p *allocated) bool {
@@ -268,7 +260,7 @@ func isBoxIsKept(c *candidate, p *allocated) bool {
 func (c *candidate) vetoed(r *rule, p *allocated) string {
 	for _, v := range vetoes {
 		ignored := slices.ContainsFunc(r.despite, func(f fact) bool { return f.name == v.fact.name })
-		if slices.Contains(v.codes, r.cure) && !ignored && v.fact.ask(c, p) == finding.Yes {
+		if (v.codes == nil || slices.Contains(v.codes, r.cure)) && !ignored && v.fact.ask(c, p) == finding.Yes {
 			return v.reason
 		}
 	}

@@ -303,7 +303,7 @@ func (p Place) LittleUse() string {
 	if fn == nil || v == nil {
 		return ""
 	}
-	ranged, measured, asked, other := 0, 0, "", false
+	ranged, measured, sized, asked, other := 0, 0, 0, "", false
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.RangeStmt:
@@ -311,6 +311,9 @@ func (p Place) LittleUse() string {
 			other = other || around.X != ast.Expr(id) || p.changesOwner(around.Body)
 		case *ast.CallExpr:
 			measured++
+			if size, ok := path[len(path)-2].(*ast.CallExpr); ok && p.isBuiltin(size, "make") {
+				sized++
+			}
 			other = other || !p.isBuiltin(around, "len")
 		case *ast.SelectorExpr:
 			sig, method := p.Info.TypeOf(around).(*types.Signature)
@@ -325,7 +328,7 @@ func (p Place) LittleUse() string {
 		return ""
 	case asked != "" && ranged+measured == 0:
 		return "only " + asked + " of the result is used"
-	case asked == "" && ranged == 1:
+	case asked == "" && ranged == 1 && measured == sized:
 		return "the result is only ranged over"
 	case asked == "" && ranged == 0 && measured > 0:
 		return "only the length of the result is used"

@@ -159,6 +159,17 @@ func headers(h http.Header, kind string) {
 	h.Add("Vary", "Accept")                   // -
 }
 
+func waitsInTurns(ctx context.Context, c chan int) {
+	t := time.NewTicker(time.Second) // -
+	for {
+		select {
+		case <-t.C:
+		case <-c:
+			return
+		}
+	}
+}
+
 func waits(ctx context.Context, c chan int) error {
 	select {
 	case <-c:
@@ -456,8 +467,16 @@ func framesOf() *frames { return nil }
 
 func little(sum func([]string)) (n int) {
 	a := names() // the result is only ranged over
-	for range a {
-		n += len(a)
+	lengths := make([]int, 0, len(a))
+	for i := range a {
+		lengths = append(lengths, i)
+	}
+	a2 := names() // -
+	if len(a2) != n {
+		return n
+	}
+	for range a2 {
+		n++
 	}
 	b := names() // only the length of the result is used
 	n += len(b)
@@ -528,39 +547,40 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"write": worded(func(e *source.Expr) bool {
 		return e.Kind == source.Make || e.Kind == source.Variable && !strings.HasPrefix(e.Type, "[]")
 	}, Place.Scratch),
-	"optionsOf":   worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
-	"optionsAnd":  worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
-	"tree":        worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Scratch),
-	"sleeps":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"listed":      worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
-	"linked":      answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
-	"counted":     answered("written", func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Overwritten),
-	"snapshots":   answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
-	"nodes":       answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
-	"guarded":     worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
-	"interned":    worded(func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.KeyFirst),
-	"copies2":     answered("copy", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.CopyBuffer),
-	"refills":     answered("refilled", func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.Refilled),
-	"cutBack":     answered("cut", func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Cut),
-	"captures":    answered("captured", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Captured),
-	"nils":        answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
-	"ones":        answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
-	"comparisons": answered("both", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.BothAsText),
-	"fronts":      answered("read", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.ReadInLoop),
-	"urlOf":       answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
-	"urls":        answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
-	"copied":      worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
-	"elements":    worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
-	"mades":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
-	"bare":        answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
-	"headers":     answered("constant", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.ConstantHeader),
-	"waits":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"waitsInside": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"worked":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"waited":      answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
-	"turns":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
-	"little":      worded(func(e *source.Expr) bool { return e.Kind == source.Call }, Place.LittleUse),
-	"descends":    worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
+	"optionsOf":    worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"optionsAnd":   worded(func(e *source.Expr) bool { return e.Kind != source.Call }, Place.ForFunctions),
+	"tree":         worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Scratch),
+	"sleeps":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"listed":       worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
+	"linked":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
+	"counted":      answered("written", func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Overwritten),
+	"snapshots":    answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
+	"nodes":        answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
+	"guarded":      worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
+	"interned":     worded(func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.KeyFirst),
+	"copies2":      answered("copy", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.CopyBuffer),
+	"refills":      answered("refilled", func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.Refilled),
+	"cutBack":      answered("cut", func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Cut),
+	"captures":     answered("captured", func(e *source.Expr) bool { return e.Kind == source.Make }, Place.Captured),
+	"nils":         answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
+	"ones":         answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.NilElse),
+	"comparisons":  answered("both", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.BothAsText),
+	"fronts":       answered("read", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.ReadInLoop),
+	"urlOf":        answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
+	"urls":         answered("written", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Overwritten),
+	"copied":       worded(func(e *source.Expr) bool { return e.Kind == source.Variable }, Place.Scratch),
+	"elements":     worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Element),
+	"mades":        worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.MadeCopy),
+	"bare":         answered("bare", func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Literal }, Place.IsBareMap),
+	"headers":      answered("constant", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.ConstantHeader),
+	"waits":        answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waitsInTurns": answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waitsInside":  answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"worked":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"waited":       answered("waits", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Waits),
+	"turns":        answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
+	"little":       worded(func(e *source.Expr) bool { return e.Kind == source.Call }, Place.LittleUse),
+	"descends":     worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
 	"inBytes": func(_ *source.Program, l *source.Line, e *source.Expr) string {
 		switch {
 		case e.Kind != source.Concat && e.Kind != source.Conversion:

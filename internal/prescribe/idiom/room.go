@@ -263,3 +263,52 @@ func (p Place) WhereNil() bool {
 	}
 	return false
 }
+
+// StaysNil reports whether the slice that the expression appends to begins as nil and is returned, and each append to it is in
+// a branch or a loop: without one, it stays nil.
+func (p Place) StaysNil() bool {
+	c, fn := p.Appends(p.Expr), p.Body()
+	if c == nil || fn == nil {
+		return false
+	}
+	v, ok := p.Variable(c.Args[0]).(*types.Var)
+	if !ok || !p.beginsNil(fn, v) {
+		return false
+	}
+	returned, always := false, false
+	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
+		switch around := path[len(path)-1].(type) {
+		case *ast.ReturnStmt:
+			returned = true
+		case *ast.CallExpr:
+			always = always || p.Appends(around) != nil && around.Args[0] == ast.Expr(id) && plainly(path, fn.List)
+		}
+	})
+	return returned && !always
+}
+
+// beginsNil reports whether a variable is declared without a value, or is a named result.
+func (p Place) beginsNil(fn *ast.BlockStmt, v *types.Var) (yes bool) {
+	if t, ok := p.Path[0].(*ast.FuncDecl); ok && t.Type.Results != nil && t.Type.Results.Pos() <= v.Pos() && v.Pos() < t.Type.Results.End() {
+		return true
+	}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		yes = yes || ok && len(spec.Values) == 0 && slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return p.Info.Defs[id] == types.Object(v) })
+		return !yes
+	})
+	return yes
+}
+
+// HasSize reports whether the expression makes a map with a size.
+func (p Place) HasSize() bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	return ok && p.isBuiltin(c, "make") && len(c.Args) == 2
+}
+
+// ReadsOne reports whether the expression reads or writes one value through an interface, outside loops: bytes for that would
+// have to be on the heap, too.
+func (p Place) ReadsOne() bool {
+	c := p.call(p.Expr, "encoding/binary.Read", "encoding/binary.Write")
+	return c != nil && types.IsInterface(p.Info.TypeOf(c.Args[0])) && !p.inLoop()
+}

@@ -154,6 +154,43 @@ func writes(h hash.Hash, w *bufio.Writer, to io.Writer, a, b []byte) []byte {
 	return bytes.ToUpper(u)
 }
 
+func nilSlices(list []string, n int) (named []string, other []string) {
+	var a, b, c []string
+	d := []string{}
+	for _, s := range list {
+		if s != "" {
+			a = append(a, s) // nil
+		}
+		b = append(b, s) // nil
+		c = append(c, s) // -
+		d = append(d, s) // -
+		named = append(named, s) // nil
+	}
+	c = append(c, "last") // -
+	var e []string
+	for range n {
+		e = append(e, "x") // -
+	}
+	n += len(e)
+	if n > 3 {
+		return a, b
+	}
+	return named, append(c, d...)
+}
+
+func binaries(r io.Reader, buf *bytes.Buffer, list []int) error {
+	var v uint32
+	if err := binary.Read(r, binary.BigEndian, &v); err != nil { // one
+		return err
+	}
+	for range list {
+		if err := binary.Read(r, binary.BigEndian, &v); err != nil { // -
+			return err
+		}
+	}
+	return binary.Read(buf, binary.BigEndian, &v) // -
+}
+
 type lazy struct{ m, other map[string]int }
 
 func (l *lazy) nils() {
@@ -180,12 +217,14 @@ func TestRoom(t *testing.T) {
 		"formats": worded(func(e *source.Expr) bool {
 			return calls(e) && (strings.HasSuffix(e.Call.Callee, ".String") || strings.HasSuffix(e.Call.Callee, ".Error"))
 		}, func(p Place) string { v, _ := p.ForFormat(); return v }),
-		"padded": answered("padded", calls, Place.Padded),
-		"kinds":  answered("type", calls, Place.IsType),
-		"grows":  answered("grows", first, func(p Place) bool { g, _ := p.FullGrows(); return g != nil }),
-		"forks":  answered("forks", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Forks),
-		"ones":   worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.OfAnother),
-		"writes": worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.ForOneWrite),
-		"nils":   answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.Make }, Place.WhereNil),
+		"padded":    answered("padded", calls, Place.Padded),
+		"kinds":     answered("type", calls, Place.IsType),
+		"grows":     answered("grows", first, func(p Place) bool { g, _ := p.FullGrows(); return g != nil }),
+		"forks":     answered("forks", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Forks),
+		"ones":      worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.OfAnother),
+		"writes":    worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.ForOneWrite),
+		"nilSlices": answered("nil", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.StaysNil),
+		"binaries":  answered("one", func(e *source.Expr) bool { return e.Call.Callee == "encoding/binary.Read" }, Place.ReadsOne),
+		"nils":      answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.Make }, Place.WhereNil),
 	})
 }

@@ -25,6 +25,8 @@ func (p Place) Waits() bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return n.Body == fn
+		case *ast.ForStmt, *ast.RangeStmt:
+			return n.Pos() <= c.Pos() && c.End() <= n.End() // it is made once for all turns
 		case *ast.SelectStmt:
 			switch own, others, immediate := p.casesOf(n, c); {
 			case immediate && n.End() < c.Pos():

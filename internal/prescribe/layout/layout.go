@@ -41,6 +41,16 @@ func Generated(st *types.Struct) bool {
 	return false
 }
 
+// Public reports whether other packages may write a struct's literals without names: it and one of its fields are exported.
+func Public(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || !n.Obj().Exported() {
+		return false
+	}
+	st, ok := n.Underlying().(*types.Struct)
+	return ok && slices.ContainsFunc(slices.Collect(st.Fields()), (*types.Var).Exported)
+}
+
 // SizeOf is a type's size in bytes; 0 for one that depends on type parameters.
 func SizeOf(s types.Sizes, t types.Type) (size int64) {
 	defer func() {

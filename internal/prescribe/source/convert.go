@@ -205,6 +205,14 @@ func (l *Line) OfLocal(e *Expr) bool {
 	return false
 }
 
+// GoDirective is the Go version that the module of the line asks for, such as 1.21; "" where that is not known.
+func (l *Line) GoDirective() string {
+	if l == nil || l.file.pkg.Module == nil {
+		return ""
+	}
+	return l.file.pkg.Module.GoVersion
+}
+
 // Receiver is the type of the receiver of the function around the line, without the star; nil for none.
 func (l *Line) Receiver() *types.Named {
 	if l == nil || l.Func.decl == nil || l.Func.decl.Recv == nil || len(l.Func.decl.Recv.List) != 1 {

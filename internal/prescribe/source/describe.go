@@ -95,7 +95,7 @@ func (l *Line) describeType(e *Expr) {
 		return
 	}
 	e.Size, e.Pointers, e.Identity = layout.SizeOf(sizes, elem), layout.HasPointers(elem), layout.PointerMethods(elem)
-	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 && !layout.Generated(st) {
+	if st, ok := elem.Underlying().(*types.Struct); ok && e.Size > 0 && !layout.Generated(st) && !layout.Public(elem) {
 		e.Packed = layout.Packed(sizes, st)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -81,6 +82,77 @@ func Inside(of *finding.Finding, m finding.Mix, yours Yours) (leaf, compressor s
 		}
 	}
 	return leaf, ""
+}
+
+// MakesPool reports whether the function around a pool's New, at which objects are made, allocates in each operation: the pool
+// is then made as often.
+func MakesPool(d *finding.Diagnosis, of *finding.Finding) bool {
+	maker := literalEnd.ReplaceAllString(of.Site.Function, "")
+	return maker != of.Site.Function && slices.ContainsFunc(d.Findings, func(f finding.Finding) bool {
+		return f.Run == of.Run && f.Site.Function == maker && f.Cost.ObjectsPerOp.Value >= 0.5
+	})
+}
+
+// literalEnd matches the compiler's addition to the name of a function, for a literal in it.
+var literalEnd = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+
+// Exported reports whether other modules can call a function: it and the type of its receiver are exported.
+func Exported(function string) bool {
+	name := strings.NewReplacer("(", "", ")", "", "*", "").Replace(life.ShortName(function))
+	return !slices.ContainsFunc(strings.Split(name, ".")[1:], func(n string) bool { return !ast.IsExported(n) })
+}
+
+// Public says that a change of a function changes its callers' code, where it is exported; "" for others.
+func Public(function string) string {
+	if !Exported(function) {
+		return ""
+	}
+	return ": the function is exported, so callers of other modules change with it"
+}
+
+// RunsOnce reports whether the heaviest stack is that of the function of a sync.Once that is a variable of a package.
+func RunsOnce(src *source.Program, stacks []finding.Stack) bool {
+	if src == nil || len(stacks) == 0 {
+		return false
+	}
+	frames := stacks[0].Frames
+	for i, f := range frames[:len(frames)-1] {
+		if f.Function != "sync.(*Once).doSlow" && f.Function != "sync.(*Once).Do" {
+			continue
+		}
+		for _, caller := range frames[i+1:] {
+			if strings.HasPrefix(caller.Function, "sync.") {
+				continue
+			}
+			return ofPackage(src, caller)
+		}
+	}
+	return false
+}
+
+// ofPackage reports whether a line calls Do of a sync.Once that is a variable of a package, or a part of one.
+func ofPackage(src *source.Program, at evidence.Frame) bool {
+	fn := src.Function(at.File, at.Line, at.Function)
+	if fn == nil {
+		return false
+	}
+	for in := range flow.Instructions(fn) {
+		call, ok := in.(ssa.CallInstruction)
+		if !ok || src.LineOf(in.Pos()) != at.Line || call.Common().StaticCallee() == nil || flow.NameOf(call.Common().StaticCallee()) != "sync.(*Once).Do" {
+			continue
+		}
+		v := call.Common().Args[0]
+		for {
+			field, ok := v.(*ssa.FieldAddr)
+			if !ok {
+				break
+			}
+			v = field.X
+		}
+		_, global := v.(*ssa.Global)
+		return global
+	}
+	return false
 }
 
 // Function is the one that a site is in; nil where it was not read.

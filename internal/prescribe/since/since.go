@@ -1,0 +1,48 @@
+// Package since knows with which release of Go the functions came that advice names.
+package since
+
+import (
+	"go/version"
+	"regexp"
+	"strings"
+)
+
+// releases are those of the functions and packages that texts name, from the release notes of Go. Where a text says the release
+// itself, or names another function that is older, nothing stands here.
+var releases = []struct {
+	names   *regexp.Regexp
+	release string
+}{
+	{regexp.MustCompile(`\berrors\.AsType\b`), "go1.26"},
+	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b`), "go1.23"},
+	{regexp.MustCompile(`\b(hex|base64|base32)\.Append(En|De)code\b|\bAppendEncode\b`), "go1.22"},
+	{regexp.MustCompile(`\b(slices|maps|cmp)\.[A-Z]|\bsync\.Once(Func|Value)`), "go1.21"},
+	{regexp.MustCompile(`\bfmt\.Append`), "go1.19"},
+	{regexp.MustCompile(`\bnetip\.|\bAddrPort\b|\bSetIterKey\b|\bAppendRune\b`), "go1.18"},
+}
+
+// quoted matches what a text quotes of the user's code.
+var quoted = regexp.MustCompile("`[^`]*`")
+
+// Allows reports whether code of a module with a go directive can follow a text, in which names of the user's code are quoted or
+// words in braces. An empty or unknown directive allows all.
+func Allows(directive, text string) bool {
+	if directive == "" || !version.IsValid("go"+directive) {
+		return true
+	}
+	text = quoted.ReplaceAllString(text, "")
+	for _, r := range releases {
+		if r.names.MatchString(text) && version.Compare("go"+directive, r.release) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Wording is a text in words that a module with a go directive has: one that is older than the builtin clear deletes keys.
+func Wording(directive, text string) string {
+	if directive != "" && version.IsValid("go"+directive) && version.Compare("go"+directive, "go1.21") < 0 {
+		return strings.ReplaceAll(text, "clear `", "delete all keys of `")
+	}
+	return text
+}
