@@ -44,7 +44,7 @@ An edit whose safety the source proves is applied. One that rests on something
 else is shown as a diff with its question, and applied with -safety review.
 
 Tests that fail without any edit stop it if they run what would be edited;
--skip leaves them out.
+-skip leaves them out, all of them as -skip failing.
 
 Files that are vendored, generated, changed since the recording, or not
 committed (-dirty) are left alone, and lines with a comment //nolint:heaptrim.
@@ -97,7 +97,7 @@ func (f *fixFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.what.dirty, "dirty", false, "edit files that have changes which are not committed, too")
 	fs.BoolVar(&f.what.race, "race", true, "run the tests of all edits together with the race detector, if it can be had")
 	fs.BoolVar(&f.what.genbench, "genbench", false, "measure what cannot run again by benchmarks that are written for functions, and not kept")
-	fs.StringVar(&f.skip, "skip", "", "leave the tests that match `regexp` out")
+	fs.StringVar(&f.skip, "skip", "", "leave the tests that match `regexp` out; failing: those that fail without any edit")
 	fs.BoolVar(&f.what.commit, "commit", false, "make one commit of each edit, with its figures")
 	fs.BoolVar(&f.what.undo, "undo", false, "take the last fix of the module back")
 	fs.BoolVar(&f.what.recover, "recover", false, "undo what was cut short, and remove what it left")

@@ -28,7 +28,7 @@ type RunOptions struct {
 	Created time.Time         // of the recording: files that are newer are left alone; zero: do not look
 	Sources map[string]string // hashes of files when they were recorded, by names relative to the module
 	Dirty   bool              // edit files, too, that have changes which are not committed
-	Skip    string            // regular expression of tests that are not to run
+	Skip    string            // regular expression of tests that are not to run, or Failing
 	Memory  string            // folder in which the results of trials are kept; "" for none
 	Outside *Outside          // asked about findings without an edit; nil for nobody
 }
@@ -65,10 +65,13 @@ func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
 	defer tools.Judge.Close()
 	f := &Fixes{Module: module}
 	o.Search.Leave = func(file string) string { return o.leave(ctx, module, file) }
-	if err := o.state(limited, r, tools); err != nil {
+	left, err := o.state(limited, r, tools)
+	if err != nil {
 		return nil, late(err)
 	}
-	if f.Result, err = Search(limited, r, tools, o.Search); err != nil && (ctx.Err() != nil || limited.Err() == nil) {
+	f.Result, err = Search(limited, r, tools, o.Search)
+	f.failing(left)
+	if err != nil && (ctx.Err() != nil || limited.Err() == nil) {
 		return f, err
 	}
 	tools.Judge.More(o.Confirm.Tests)
@@ -140,12 +143,24 @@ func Choose(r *finding.Report, bench string) error {
 // budget again.
 const forVerdict = time.Minute
 
+// Failing, as RunOptions.Skip, leaves out the tests that fail without any edit.
+const Failing = "failing"
+
+// Some lists the first of some names, and how many there are beside them.
+func Some(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // ErrFailing means that tests which fail without any edit run what would be edited.
 var ErrFailing = errors.New("tests fail without any edit, and run what would be edited")
 
 // state looks at the tests as they are: one that fails and runs what would be edited stops the search, as
-// it could not judge an edit.
-func (o RunOptions) state(ctx context.Context, r *finding.Report, t Tools) error {
+// it could not judge an edit, unless Skip leaves such tests out, which are returned.
+func (o RunOptions) state(ctx context.Context, r *finding.Report, t Tools) (left []string, err error) {
 	places := map[string][]trial.Place{}
 	var order []string
 	for _, row := range o.Search.rows(r) {
@@ -162,14 +177,19 @@ func (o RunOptions) state(ctx context.Context, r *finding.Report, t Tools) error
 	for _, path := range order {
 		o.Search.Progress("tests of %s as they are", path)
 		failing, err := t.Judge.Concerned(ctx, path, places[path])
+		if err == nil && len(failing) > 0 && o.Skip == Failing {
+			left = append(left, failing...)
+			t.Judge.LeaveOut(failing)
+			failing, err = t.Judge.Concerned(ctx, path, places[path])
+		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(failing) > 0 {
-			return fmt.Errorf("%w: %s (%s); mend them, or leave them out: -skip '^(%s)$'", ErrFailing, strings.Join(failing, ", "), path, strings.Join(failing, "|"))
+			return nil, fmt.Errorf("%w: %s (%s); mend them, or leave them out: -skip %s", ErrFailing, Some(failing), path, Failing)
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // open reads the packages of a report's findings, and makes a judge, which is the caller's to
@@ -187,7 +207,10 @@ func (o RunOptions) open(ctx context.Context, r *finding.Report) (Tools, string,
 	if err != nil {
 		return Tools{}, "", err
 	}
-	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags, Skip: o.Skip, Memory: o.Memory}
+	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags, Memory: o.Memory}
+	if o.Skip != Failing {
+		judged.Skip = o.Skip
+	}
 	if o.Search.Budget > 0 {
 		judged.Until = time.Now().Add(o.Search.Budget)
 	}

@@ -404,8 +404,9 @@ var (
 	made    = test("made in each operation", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade })
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
-	sizedElse = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
-	dropped   = test("set to nil", func(c *candidate, p *allocated) bool { _, ok := c.reset(p); return ok }, "reset")
+	sizedElse             = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
+	publicField, readFrom = test("of an exported field", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Public(c.source, p.owner()) }), test("filled from a reader", func(_ *candidate, p *allocated) bool { return strings.HasSuffix(p.Callee, ".ReadFrom") })
+	dropped               = test("set to nil", func(c *candidate, p *allocated) bool { _, ok := c.reset(p); return ok }, "reset")
 )
 
 // Facts of pools.

@@ -4,6 +4,8 @@ package trial
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
@@ -60,6 +62,20 @@ func (j *Judge) More(d time.Duration) {
 	if d > 0 {
 		j.o.Until = time.Now().Add(d)
 	}
+}
+
+// LeaveOut runs these tests no more, nor those that Options.Skip matches.
+func (j *Judge) LeaveOut(tests []string) {
+	quoted := make([]string, len(tests))
+	for i, name := range tests {
+		quoted[i] = regexp.QuoteMeta(name)
+	}
+	skip := "^(" + strings.Join(quoted, "|") + ")$"
+	if j.o.Skip != "" {
+		skip = j.o.Skip + "|" + skip
+	}
+	j.o.Skip = skip
+	clear(j.tests)
 }
 
 // Close removes the folder of the judge.

@@ -33,6 +33,12 @@ func find(src *source.Program, field string) (*types.Named, *types.Var) {
 	return nil, nil
 }
 
+// Public reports whether other modules may see what a field holds, or whether there is anything in it: it is exported.
+func Public(src *source.Program, field string) bool {
+	_, f := find(src, field)
+	return f != nil && f.Exported()
+}
+
 // enders are methods without parameters after which a value is not used any more.
 var enders = []string{"Close", "Release", "Free", "Destroy"}
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// ForFormat is the value whose text, by its method String or Error, is an argument of a function that formats it and is not
-// of fmt: such a function makes the text itself where it needs it. It is "" for other expressions, and where formatting the
+// ForFormat is the value whose text, by its method String or Error, is an argument of a function that formats it, by a name
+// that ends in f, and is not of fmt: such a function makes the text itself where it needs it. It is "" for other expressions, and where formatting the
 // value gives another text or boxes it. With dynamic, an interface has the function.
 func (p Place) ForFormat() (value string, dynamic bool) {
 	c, ok := p.Expr.(*ast.CallExpr)
@@ -23,7 +23,7 @@ func (p Place) ForFormat() (value string, dynamic bool) {
 		return "", false
 	}
 	fn, ok := typeutil.Callee(p.Info, around).(*types.Func)
-	if !ok || fn.Pkg() == nil || fn.Pkg().Path() == "fmt" || !p.formats(fn.Signature(), around, c) || !showsBy(p.Info.TypeOf(sel.X), sel.Sel.Name) {
+	if !ok || fn.Pkg() == nil || fn.Pkg().Path() == "fmt" || !strings.HasSuffix(fn.Name(), "f") || !p.formats(fn.Signature(), around, c) || !showsBy(p.Info.TypeOf(sel.X), sel.Sel.Name) {
 		return "", false
 	}
 	recv := fn.Signature().Recv()

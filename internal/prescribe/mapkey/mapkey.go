@@ -39,7 +39,7 @@ func Text(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	name := mapName(m)
 	switch {
 	case c != nil && isAddress(c):
-		return fmt.Sprintf("make a netip.AddrPort the key of %s, by the address's AddrPort: the text is made for nothing else", name)
+		return fmt.Sprintf("make a netip.AddrPort the key of %s, by the address's AddrPort with its Addr unmapped: the text is made for nothing else", name)
 	case c != nil && isFormat(c) && format(c) == "%T":
 		return fmt.Sprintf("make the reflect.Type of the value the key of %s: the text is made for nothing else", name)
 	case c != nil && isFormat(c) && onlyValue(c):

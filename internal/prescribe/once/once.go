@@ -18,12 +18,15 @@ import (
 // Settled is the unexported field that a value is read from, if functions set it only in owners that they make, and these
 // functions, as pprof spells them; nil for others.
 func Settled(all iter.Seq[*ssa.Function], v ssa.Value) (field *types.Var, by []string) {
-	field, _ = read(v)
+	field, owner := read(v)
 	if field == nil || field.Exported() {
 		return nil, nil
 	}
 	for fn := range all {
 		for in := range flow.Instructions(fn) {
+			if st, ok := in.(*ssa.Store); ok && types.Identical(st.Val.Type(), elem(owner.Type())) && !isMade(st.Addr) {
+				return nil, nil // all of an owner is set at once
+			}
 			f, ok := in.(*ssa.FieldAddr)
 			if !ok || flow.Field(f) != field {
 				continue
@@ -42,6 +45,16 @@ func Settled(all iter.Seq[*ssa.Function], v ssa.Value) (field *types.Var, by []s
 	}
 	return field, by
 }
+
+// elem is what a pointer points to; the type itself for others.
+func elem(t types.Type) types.Type {
+	if at, ok := t.Underlying().(*types.Pointer); ok {
+		return at.Elem()
+	}
+	return t
+}
+
+func isMade(v ssa.Value) bool { _, ok := v.(*ssa.Alloc); return ok }
 
 // read is the field that a value is read from, and its owner; nil for others.
 func read(v ssa.Value) (*types.Var, ssa.Value) {

@@ -3,6 +3,7 @@ package rebuilt
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -25,7 +26,7 @@ func Unchanged(p idiom.Place) string {
 			continue
 		}
 		to := copiesSome(p, loop, char)
-		if to != nil && fills(p, to) && returnsText(p, fn, to) && !leaves(loop) {
+		if to != nil && fills(p, to) && returnsText(p, fn, to) && onlyIn(p, fn, loop, to) && !leaves(loop) {
 			return text.Name()
 		}
 	}
@@ -42,7 +43,7 @@ func characters(p idiom.Place, s ast.Stmt) (body *ast.BlockStmt, text, char type
 		text, char = p.Variable(s.X), p.Variable(s.Value)
 		body = s.Body
 	case *ast.ForStmt:
-		if len(s.Body.List) == 0 {
+		if len(s.Body.List) == 0 || !fromStart(p, s) {
 			return nil, nil, nil
 		}
 		first := s.Body.List[0]
@@ -61,6 +62,42 @@ func characters(p idiom.Place, s ast.Stmt) (body *ast.BlockStmt, text, char type
 		return nil, nil, nil
 	}
 	return body, text, char
+}
+
+// fromStart reports whether a loop counts from 0.
+func fromStart(p idiom.Place, s *ast.ForStmt) bool {
+	_, value := p.Set(s.Init)
+	v := p.Info.Types[value].Value
+	return v != nil && constant.Compare(v, token.EQL, constant.MakeInt64(0))
+}
+
+// onlyIn reports whether a builder, buffer or slice gets nothing outside a loop.
+func onlyIn(p idiom.Place, fn, loop *ast.BlockStmt, v types.Object) bool {
+	only := true
+	var path []ast.Node
+	ast.Inspect(fn, func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		if n == ast.Node(loop) {
+			return false
+		}
+		if id, ok := n.(*ast.Ident); ok && p.Info.Uses[id] == v {
+			switch around := path[len(path)-1].(type) {
+			case *ast.SelectorExpr:
+				only = only && slices.Contains([]string{"Grow", "String", "Len", "Reset"}, around.Sel.Name)
+			case *ast.CallExpr:
+				t := p.Info.Types[around.Fun]
+				only = only && (t.IsType() || t.IsBuiltin()) && p.Appends(around) == nil
+			default:
+				only = false
+			}
+		}
+		path = append(path, n)
+		return true
+	})
+	return only
 }
 
 // copiesSome is the builder, buffer or slice that gets each character itself in some branches of a loop, and something else

@@ -91,7 +91,7 @@ func (l *Line) describeType(e *Expr) {
 		e.Pointers = true
 		return
 	}
-	if isStringType(t) {
+	if flow.IsText(t) {
 		return
 	}
 	e.Size, e.Pointers, e.Identity = layout.SizeOf(sizes, elem), layout.HasPointers(elem), layout.PointerMethods(elem)

@@ -275,8 +275,15 @@ func (l *Line) outermost() ast.Node {
 // origin looks for how a local variable begins and whether it is cut to zero
 // length.
 func (l *Line) origin(d *Dest, v *types.Var) {
+	elsewhere := map[ast.Stmt]bool{} // other ways through the switches around the line
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.SwitchStmt:
+			for _, c := range n.Body.List {
+				elsewhere[c] = l.spans(n) && !l.spans(c)
+			}
+		case *ast.CaseClause:
+			return !elsewhere[n]
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
 				if l.Info().Defs[name] != v {

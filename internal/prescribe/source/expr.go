@@ -239,12 +239,7 @@ func (l *Line) copies(n *ast.CallExpr) bool {
 	}
 	_, toSlice := to.Underlying().(*types.Slice)
 	_, fromSlice := from.Underlying().(*types.Slice)
-	return isStringType(to) && (fromSlice || isInteger(from)) || toSlice && isStringType(from)
-}
-
-func isStringType(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsString != 0
+	return flow.IsText(to) && (fromSlice || isInteger(from)) || toSlice && flow.IsText(from)
 }
 
 func isInteger(t types.Type) bool {
@@ -254,7 +249,7 @@ func isInteger(t types.Type) bool {
 
 func (l *Line) isString(e ast.Expr) bool {
 	t := l.Info().TypeOf(e)
-	return t != nil && isStringType(t)
+	return t != nil && flow.IsText(t)
 }
 
 // Constant reports whether an expression is a constant.

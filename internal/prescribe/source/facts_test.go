@@ -380,3 +380,36 @@ func use(c *cmp, f func([]byte) []byte, a []byte) ([]byte, []byte) {
 		t.Errorf("of several: %+v", d)
 	}
 }
+
+// TestOtherWays: where a slice is made on other ways through a switch, the line does not append to that.
+func TestOtherWays(t *testing.T) {
+	_, line := load(t, `package m
+
+func kinds(kind int, list []int) []int {
+	var out []int
+	switch kind {
+	case 1:
+		out = make([]int, 0, 2)
+	case 2:
+		out = make([]int, 0)
+		for _, n := range list {
+			out = append(out, n) //second
+		}
+	case 3:
+		out = make([]int, 5)
+	}
+	switch {
+	case kind > 3:
+		out = make([]int, 0)
+	}
+	out = append(out, 1) //last
+	return out
+}
+`)
+	if d := first(t, line("second"), Append).Into; d.Made != MadeEmpty || d.MadeLine != 9 {
+		t.Errorf("in a case: %+v", d)
+	}
+	if d := first(t, line("last"), Append).Into; d.MadeLine == 9 {
+		t.Errorf("behind the switches: %+v", d)
+	}
+}

@@ -84,7 +84,7 @@ func Text(w io.Writer, f *fix.Fixes, applied bool, o term.Options) error {
 		if n := len(f.Result.Failing); n > 1 {
 			fail = fmt.Sprintf("%d tests fail", n)
 		}
-		p.Prose("  ", fmt.Sprintf("%s without any edit, so no edit is judged by them: %s", fail, strings.Join(f.Result.Failing, ", ")), term.Yellow)
+		p.Prose("  ", fmt.Sprintf("%s without any edit, so no edit is judged by them: %s", fail, fix.Some(f.Result.Failing)), term.Yellow)
 	}
 	return p.Flush()
 }

@@ -1,10 +1,12 @@
 package owner
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -150,7 +152,7 @@ func (v *value) use(f *code.File, c inspector.Cursor) bool {
 			if f.Builtin(made, "new") == nil {
 				return false
 			}
-			v.changes[f] = append(v.changes[f], f.Replace(made, f.Source(made.Args[0])+"{}"))
+			v.changes[f] = append(v.changes[f], zero(f, up, made))
 			return true
 		case *ast.UnaryExpr:
 			if _, lit := made.X.(*ast.CompositeLit); !lit || made.Op != token.AND {
@@ -161,4 +163,15 @@ func (v *value) use(f *code.File, c inspector.Cursor) bool {
 		}
 	}
 	return false
+}
+
+// zero leaves out an entry that makes a zero value, with its line where it stands on one of its own.
+func zero(f *code.File, entry *ast.KeyValueExpr, made *ast.CallExpr) code.Change {
+	from, to := f.Offset(entry.Pos()), f.Offset(entry.End())
+	start := bytes.LastIndexByte(f.Text[:from], '\n') + 1
+	end := bytes.IndexByte(f.Text[to:], '\n')
+	if end < 0 || strings.TrimSpace(string(f.Text[start:from])) != "" || strings.TrimSpace(string(f.Text[to:to+end])) != "," {
+		return f.Replace(made, f.Source(made.Args[0])+"{}")
+	}
+	return code.Change{From: start, To: to + end + 1}
 }
