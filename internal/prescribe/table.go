@@ -69,7 +69,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "make {var}{made}{nil} with the capacity it usually reaches{here}"},
 	{name: "slice of too small a size, length known", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, counted, exact, outgrown}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with capacity {count}: it outgrows the one it has"},
-	{name: "slice of too small a size", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, outgrown, regrown, alike}, not: []fact{exact, isWritten("used beside the result", idiom.Place.Forks)}, at: atMaker, takes: firstSizes,
+	{name: "slice of too small a size", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, outgrown, regrown, alike}, not: []fact{exact, madeFull, isWritten("used beside the result", idiom.Place.Forks)}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with the capacity it usually reaches{here}: it outgrows the one it has"},
 	{name: "field of a usual length", cure: "presize-slice", needs: []fact{growing, grown, fieldDest, anew, mostFilled, outgrown, regrown}, not: []fact{publicField, localDest, keyed, dropped, sizedElse}, at: atOwner, takes: firstSizes,
 		text: "make {var} here with the capacity that it usually reaches{here}"},

@@ -128,7 +128,7 @@ var entries = []Entry{
 	{"io.LimitReader", "", "reuse-buffer", "keep an io.LimitedReader and set its fields", Nothing},
 	{"io/ioutil.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
 	{"os.ReadFile", "", "pool-buffer", "open the file and read into a pooled buffer", Nothing},
-	{"crypto.Hash.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
+	{"crypto.Hash.New", "", "pool-object", "keep hashes of each kind in a pool, and Reset them", Nothing},
 	{"crypto/sha*.New*", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"crypto/md5.New", "", "pool-object", "use the package's Sum function, which needs no hash object, or keep hashes in a pool and Reset them", Nothing},
 	{"hash/*.New*", "", "pool-object", "use the package's Checksum function, or keep hashes in a pool and Reset them", Nothing},

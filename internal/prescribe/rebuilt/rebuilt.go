@@ -26,7 +26,7 @@ func Unchanged(p idiom.Place) string {
 			continue
 		}
 		to := copiesSome(p, loop, char)
-		if to != nil && fills(p, to) && returnsText(p, fn, to) && onlyIn(p, fn, loop, to) && !leaves(loop) {
+		if to != nil && fills(p, to) && returnsText(p, fn, to) && onlyIn(p, fn, loop, to) && !leaves(loop) && !returned(p, fn, text) {
 			return text.Name()
 		}
 	}
@@ -62,6 +62,16 @@ func characters(p idiom.Place, s ast.Stmt) (body *ast.BlockStmt, text, char type
 		return nil, nil, nil
 	}
 	return body, text, char
+}
+
+// returned reports whether a function returns a text itself somewhere: it has looked whether all may stay.
+func returned(p idiom.Place, fn *ast.BlockStmt, text types.Object) (yes bool) {
+	ast.Inspect(fn, func(n ast.Node) bool {
+		r, ok := n.(*ast.ReturnStmt)
+		yes = yes || ok && slices.ContainsFunc(r.Results, func(e ast.Expr) bool { return p.Variable(e) == text })
+		return !yes
+	})
+	return yes
 }
 
 // fromStart reports whether a loop counts from 0.

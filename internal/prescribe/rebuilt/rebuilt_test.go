@@ -60,6 +60,21 @@ func inBytes(s string) string {
 	return string(out)
 }
 
+func looked(s string) string {
+	if !strings.Contains(s, "-") {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r == '-' {
+			b.WriteByte('_')
+		} else {
+			b.WriteRune(r) // -
+		}
+	}
+	return b.String()
+}
+
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
