@@ -176,9 +176,11 @@ var (
 	reflecting  = test("reflection", func(_ *candidate, p *allocated) bool {
 		return strings.HasPrefix(p.Callee, "reflect.") || p.Kind == finding.KindReflect && (p.Via == "" || strings.HasPrefix(p.Via, "reflect."))
 	})
-	toLocal  = onLine("assigned to a variable", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && !e.Use.Field }, "use")
-	toField  = onLine("assigned to a field", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && e.Use.Field }, "use")
-	looked   = test("only looked at", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.Use.Little() != "" && !strings.HasPrefix(p.Callee, "fmt.Fprint") }, "looked")
+	toLocal = onLine("assigned to a variable", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && !e.Use.Field }, "use")
+	toField = onLine("assigned to a field", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && e.Use.Field }, "use")
+	looked  = test("only looked at", func(_ *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Expr.Use.Little() != "" && !strings.HasPrefix(p.Callee, "fmt.Fprint")
+	}, "looked")
 	fronted  = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
 	inARow   = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")
 	eachTurn = test("new in each turn", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.NewEachTurn(p.Expr) })
