@@ -24,6 +24,12 @@ func (p *allocated) ofReceiver() bool {
 	return (p.Life.End == finding.EndFrame || p.Life.Maker.At.Line > 0) && p.ownMemory()
 }
 
+// splits reports whether the part's call cuts a text into parts.
+func (p *allocated) splits() bool {
+	_, name, _ := strings.Cut(p.Callee, ".")
+	return strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")
+}
+
 // residue reports whether the better call still makes the result.
 func (p *allocated) residue() bool { return p.Library.Stays == library.Result }
 

@@ -288,24 +288,16 @@ var (
 	})
 	// partsHanded are parts of a text that functions of the package get as a slice, and only read.
 	partsHanded = test("parts that are handed on", func(_ *candidate, p *allocated) bool {
-		_, name, _ := strings.Cut(p.Callee, ".")
-		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) &&
-			p.Life.Passed.Argument && !p.Life.Passed.Listed && p.Life.OnlyRead == finding.Yes
+		return p.splits() && p.Life.Passed.Argument && !p.Life.Passed.Listed && p.Life.OnlyRead == finding.Yes
 	})
 	// readElse is text of a buffer that is more than a builder.
 	readElse = test("of a buffer that is read, reset or handed on", func(_ *candidate, p *allocated) bool {
 		return p.Callee == "bytes.(*Buffer).String" && !p.Life.Passed.Built
 	})
 	// partsElse are parts of a text that neither a few cuts nor a sequence would serve.
-	partsElse = test("parts that have to be a slice", func(_ *candidate, p *allocated) bool {
-		_, name, _ := strings.Cut(p.Callee, ".")
-		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Life.Passed.Listed
-	})
+	partsElse = test("parts that have to be a slice", func(_ *candidate, p *allocated) bool { return p.splits() && p.Life.Passed.Listed })
 	// partsKept are parts of a text that a field holds.
-	partsKept = test("parts in a field", func(_ *candidate, p *allocated) bool {
-		_, name, _ := strings.Cut(p.Callee, ".")
-		return (strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")) && p.Expr != nil && p.Expr.Use.Field
-	})
+	partsKept = test("parts in a field", func(_ *candidate, p *allocated) bool { return p.splits() && p.Expr != nil && p.Expr.Use.Field })
 	// foldedElse is text in one case that is not only compared.
 	foldedElse = test("in one case, and not only compared", func(_ *candidate, p *allocated) bool {
 		_, name, _ := strings.Cut(p.Callee, ".")
