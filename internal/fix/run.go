@@ -45,6 +45,9 @@ type Fixes struct {
 // Run searches edits for the findings of a report and confirms those that were kept. Nothing of
 // the user's is written to.
 func Run(ctx context.Context, r *finding.Report, o RunOptions) (*Fixes, error) {
+	if _, err := regexp.Compile(o.Skip); err != nil {
+		return nil, fmt.Errorf("-skip: %w", err)
+	}
 	o.Search = o.Search.withDefaults()
 	ends := o.divide(time.Now())
 	if o.Sources == nil {
