@@ -40,7 +40,7 @@ var contracts = []contractRule{
 	{"bytes.(*Buffer).Bytes", Passes},
 	{"bytes.(*Buffer).Next", Passes},
 	{"bytes.(*Buffer).AvailableBuffer", Passes},
-	{"bytes.(*Buffer).", Drops}, // what is written is copied; its own memory is that of the receiver
+	{"bytes.(*Buffer).", Drops}, // it copies what is written, and the rest is its own memory
 	{"bytes.(*Reader).Reset", Fills},
 	{"strings.NewReader", Passes},
 	{"strings.(*Reader).Reset", Fills},

@@ -50,9 +50,9 @@ func givesObject(in ssa.Instruction, owner *types.Named, field *types.Var) (give
 	}
 	switch in := in.(type) {
 	case *ssa.IndexAddr: // an owner is moved when the slice grows
-		return false, types.Identical(elemOf(in.Type()), owner)
+		return false, types.Identical(flow.Elem(in.Type()), owner)
 	case *ssa.Alloc: // an owner without an object
-		return false, types.Identical(elemOf(in.Type()), owner) && !isGiven(in, field)
+		return false, types.Identical(flow.Elem(in.Type()), owner) && !isGiven(in, field)
 	case *ssa.FieldAddr:
 		if flow.Field(in) != field {
 			return false, false
@@ -70,14 +70,6 @@ func givesObject(in ssa.Instruction, owner *types.Named, field *types.Var) (give
 		}
 	}
 	return gives, spoils
-}
-
-// elemOf is what a pointer points to; the type itself for others.
-func elemOf(t types.Type) types.Type {
-	if at, ok := t.Underlying().(*types.Pointer); ok {
-		return at.Elem()
-	}
-	return t
 }
 
 // ofOwn reports whether a type is a pointer to a struct that does not hold an owner in turn.

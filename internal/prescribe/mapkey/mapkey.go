@@ -23,8 +23,8 @@ func Text(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 	if fn == nil {
 		return ""
 	}
-	v := valueOf(fn, e)
-	if v == nil {
+	v := flow.Text(fn, e)
+	if v == nil || !isMade(v) {
 		return ""
 	}
 	c, _ := v.(*ssa.Call)
@@ -54,23 +54,6 @@ func Text(all iter.Seq[*ssa.Function], fn *ssa.Function, e ast.Node) string {
 		return fmt.Sprintf("make the value itself the key of %s: the text is made for nothing else", name)
 	}
 	return ""
-}
-
-// valueOf is the value of a concatenation or a call that makes a text; nil for another expression.
-func valueOf(fn *ssa.Function, n ast.Node) ssa.Value {
-	pos := token.NoPos
-	switch n := n.(type) {
-	case *ast.BinaryExpr:
-		pos = n.OpPos
-	case *ast.CallExpr:
-		pos = n.Lparen
-	}
-	for in := range flow.Instructions(fn) {
-		if v, ok := in.(ssa.Value); ok && pos.IsValid() && in.Pos() == pos && isMade(v) {
-			return v
-		}
-	}
-	return nil
 }
 
 // isMade reports whether a value is a text that is put together of others.

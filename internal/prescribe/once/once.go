@@ -24,7 +24,7 @@ func Settled(all iter.Seq[*ssa.Function], v ssa.Value) (field *types.Var, by []s
 	}
 	for fn := range all {
 		for in := range flow.Instructions(fn) {
-			if st, ok := in.(*ssa.Store); ok && types.Identical(st.Val.Type(), elem(owner.Type())) && !isMade(st.Addr) {
+			if st, ok := in.(*ssa.Store); ok && types.Identical(st.Val.Type(), flow.Elem(owner.Type())) && !isMade(st.Addr) {
 				return nil, nil // all of an owner is set at once
 			}
 			f, ok := in.(*ssa.FieldAddr)
@@ -44,14 +44,6 @@ func Settled(all iter.Seq[*ssa.Function], v ssa.Value) (field *types.Var, by []s
 		return nil, nil
 	}
 	return field, by
-}
-
-// elem is what a pointer points to; the type itself for others.
-func elem(t types.Type) types.Type {
-	if at, ok := t.Underlying().(*types.Pointer); ok {
-		return at.Elem()
-	}
-	return t
 }
 
 func isMade(v ssa.Value) bool { _, ok := v.(*ssa.Alloc); return ok }
@@ -91,7 +83,7 @@ func Computed(all iter.Seq[*ssa.Function], fn *ssa.Function, n ast.Node) (field 
 	if fn == nil {
 		return "", nil
 	}
-	v := textOf(fn, n)
+	v := flow.Text(fn, n)
 	if v == nil {
 		return "", nil
 	}
@@ -100,23 +92,6 @@ func Computed(all iter.Seq[*ssa.Function], fn *ssa.Function, n ast.Node) (field 
 		return "", nil
 	}
 	return c.first.Name(), c.by
-}
-
-// textOf is the value of a concatenation or a call that makes a text; nil for another expression.
-func textOf(fn *ssa.Function, n ast.Node) ssa.Value {
-	pos := token.NoPos
-	switch n := n.(type) {
-	case *ast.BinaryExpr:
-		pos = n.OpPos
-	case *ast.CallExpr:
-		pos = n.Lparen
-	}
-	for in := range flow.Instructions(fn) {
-		if v, ok := in.(ssa.Value); ok && pos.IsValid() && in.Pos() == pos && v.Type() != nil && flow.IsText(v.Type()) {
-			return v
-		}
-	}
-	return nil
 }
 
 // mostDeep is how deep expressions are followed.

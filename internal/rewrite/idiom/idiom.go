@@ -76,7 +76,7 @@ func CopyWithRoom(on *code.Site) []code.Edit {
 	return []code.Edit{e}
 }
 
-// RoomAtOnce makes a slice, which is made full, with room for what is appended to it.
+// RoomAtOnce gives a slice that is made full room for what is appended to it.
 func RoomAtOnce(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
