@@ -382,6 +382,10 @@ var (
 	climbs   = test("dies in a caller", func(_ *candidate, p *allocated) bool {
 		return p.Life.End == finding.EndFrame && p.Life.Frame > 0 && p.Life.At.Line > 0
 	}, "death", "maker", "variant")
+	publicMaker = test("made by an exported function", func(c *candidate, p *allocated) bool {
+		own := c.heaviestWay(p)
+		return p.Life.Frame > 0 && p.Life.Frame <= len(own) && way.Exported(own[p.Life.Frame-1].Function)
+	}, "variant")
 	// The caller names the function that makes it, so it can hand it something.
 	named = test("made by a function that the caller names", func(c *candidate, p *allocated) bool {
 		own := c.heaviestWay(p)
@@ -398,9 +402,10 @@ var (
 	made    = test("made in each operation", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade })
 	handsOn = test("handed on from its field", func(c *candidate, p *allocated) bool { return c.lent[p.owner()] })
 	// The field is set to nil where its owner is made ready for the next use.
-	sizedElse             = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
-	publicField, readFrom = test("of an exported field", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Public(c.source, p.owner()) }), test("filled from a reader", func(_ *candidate, p *allocated) bool { return strings.HasSuffix(p.Callee, ".ReadFrom") })
-	dropped               = test("set to nil", func(c *candidate, p *allocated) bool { _, ok := c.reset(p); return ok }, "reset")
+	sizedElse   = test("made with a size elsewhere", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Sized(c.source, p.owner()) })
+	publicField = test("of an exported field", func(c *candidate, p *allocated) bool { return c.source != nil && holder.Public(c.source, p.owner()) })
+	readFrom    = test("filled from a reader", func(_ *candidate, p *allocated) bool { return strings.HasSuffix(p.Callee, ".ReadFrom") })
+	dropped     = test("set to nil", func(c *candidate, p *allocated) bool { _, ok := c.reset(p); return ok }, "reset")
 )
 
 // Facts of pools.

@@ -90,18 +90,6 @@ func (c *candidate) recursive() bool {
 	return len(c.Finding.Stacks) > 0 && way.Recurses(c.Finding.Stacks[0], c.Finding.Site.Function)
 }
 
-// deeper is the share of a part that is made while its function is running already.
-func (p *allocated) deeper() float64 {
-	all, deeper := 0.0, 0.0
-	for _, st := range p.stacks(p.bytes()) {
-		all += st.Share
-		if way.Recurses(st, p.of.Site.Function) {
-			deeper += st.Share
-		}
-	}
-	return share(deeper, all)
-}
-
 // grown are the blocks of a slice, builder or map as it grew, without the map's header.
 func (c *candidate) grown() regrowth.Blocks {
 	tables := map[unit.Bytes]float64{}

@@ -128,8 +128,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	},
 	"count": func(_ *candidate, p *allocated) string { count, _ := p.filled(); return count },
 	"variant": func(c *candidate, p *allocated) string { // its callers in other modules stay as they are
-		own := c.heaviestWay(p)
-		return when(p.Life.Frame > 0 && p.Life.Frame <= len(own) && way.Exported(own[p.Life.Frame-1].Function), "an unexported variant of ")
+		return when(publicMaker.ask(c, p) == finding.Yes, "an unexported variant of ")
 	},
 	"maker": func(c *candidate, p *allocated) string { // that the frame in which it dies calls
 		if own := c.heaviestWay(p); p.Life.Frame > 0 && p.Life.Frame <= len(own) {
@@ -254,7 +253,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case repeats:
 		pr.Objects, pr.Bytes, pr.Live = 0.5, 0.5, 0.5
 	case levels:
-		deeper := p.deeper()
+		deeper := way.Deeper(p.stacks(p.bytes()), p.of.Site.Function)
 		pr.Objects, pr.Bytes, pr.Live = deeper, deeper, deeper
 		return pr, deeper > leastOutgrown
 	case allButOne:

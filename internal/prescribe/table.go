@@ -63,9 +63,9 @@ var table = append(waysOfWriting(), []rule{
 
 	// First sizes.
 	{name: "slice of a known length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, exact, outgrown}, at: atMaker, takes: firstSizes, text: "make {var}{made} with capacity {count}"},
-	{name: "slice of a bounded length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, outgrown, regrown}, not: []fact{exact}, at: atMaker, takes: firstSizes,
+	{name: "slice of a bounded length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, counted, outgrown, regrown}, not: []fact{publicField, exact}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made}{nil} with the capacity it usually reaches{here}, at most {count}: not every turn adds to it"},
-	{name: "slice of a usual length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, outgrown, regrown, modest}, not: []fact{counted}, at: atMaker, takes: firstSizes,
+	{name: "slice of a usual length", cure: "presize-slice", needs: []fact{growing, grown, ownDest, outgrown, regrown, modest}, not: []fact{publicField, counted}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made}{nil} with the capacity it usually reaches{here}"},
 	{name: "slice of too small a size, length known", cure: "presize-slice", needs: []fact{growing, grown, sizedDest, counted, exact, outgrown}, at: atMaker, takes: firstSizes,
 		text: "make {var}{made} with capacity {count}: it outgrows the one it has"},
@@ -214,7 +214,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "take the buffer that {callee} fills from a pool"},
 	{name: "large buffer from a pool", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing, big}, not: []fact{climbs}, takes: reused, adds: poolPair,
 		text: "take {expr} from a pool of buffers by size{spread}"},
-	{name: "large buffer handed up", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing, big, climbs}, takes: reused, adds: poolPair,
+	{name: "large buffer handed up", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing, big, climbs}, not: []fact{publicMaker}, takes: reused, adds: poolPair,
 		text: "take {expr} from a pool of buffers by size{spread}, and put it back in {death}, which uses it last"},
 	{name: "buffer from a pool", cure: "pool-buffer", needs: []fact{own, seen, is(finding.KindMake, finding.KindGrowth), bytesOf, passing}, not: []fact{big, tiny}, takes: reused, adds: poolPair,
 		text: "take {expr} from a pool of buffers by size{spread}"},

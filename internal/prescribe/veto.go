@@ -43,6 +43,7 @@ var vetoes = []veto{
 	{[]string{"reuse-buffer"}, ownerDies, "what holds the array is made anew each time, so it cannot be kept there"},
 	{[]string{"pool-object", "pool-buffer", "reuse-buffer", "keep-on-stack"}, needlessCopy, "the copy is only read, so it is not needed at all"},
 	{recycling, unseenOwner, "the code does not show where the memory is last used"},
+	{[]string{"pool-object"}, isWritten("of a key of its own", idiom.Place.KeyOfItsOwn), "the key is computed for it, so the next one needs another"},
 	{pooling, ofPool, "the objects are already those of a pool"},
 	{pooling, pooled, "the objects are already those of a pool"},
 	{pooling, smallForPool, "the objects are so small that a pool would cost as much as it saves"},

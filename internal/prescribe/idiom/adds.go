@@ -55,7 +55,12 @@ type adding struct {
 }
 
 func (c *adding) list(stmts []ast.Stmt) (n int) {
-	for _, s := range stmts {
+	for i, s := range stmts {
+		if f, ok := s.(*ast.IfStmt); ok && f.Else == nil && len(f.Body.List) > 0 {
+			if b, ok := f.Body.List[len(f.Body.List)-1].(*ast.BranchStmt); ok && b.Tok == token.CONTINUE && b.Label == nil {
+				return n + c.either(c.list(f.Body.List), c.list(stmts[i+1:]))
+			}
+		}
 		n += c.stmt(s)
 	}
 	return n

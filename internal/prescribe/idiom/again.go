@@ -387,7 +387,8 @@ func (p Place) EncodedAgain() bool {
 	p.uses(fn, v, func(id *ast.Ident, path []ast.Node) {
 		switch around := path[len(path)-1].(type) {
 		case *ast.CallExpr:
-			if p.call(around, "encoding/json.Unmarshal") == nil {
+			to := p.call(around, "encoding/json.Unmarshal")
+			if to == nil || types.IsInterface(p.Info.TypeOf(to.Args[1])) { // its fields are the caller's
 				others++
 			}
 			decoded++
@@ -400,6 +401,29 @@ func (p Place) EncodedAgain() bool {
 		}
 	})
 	return made == 1 && decoded > 0 && others == 0
+}
+
+// KeyOfItsOwn reports whether the key that an HMAC is made for is computed by the function too, so that the next one has
+// another.
+func (p Place) KeyOfItsOwn() (yes bool) {
+	c, fn := p.call(p.Expr, "crypto/hmac.New"), p.Body()
+	if c == nil || fn == nil {
+		return false
+	}
+	v := p.Variable(c.Args[1])
+	if v == nil {
+		_, yes = ast.Unparen(c.Args[1]).(*ast.CallExpr)
+		return yes && !p.Info.Types[c.Args[1].(*ast.CallExpr).Fun].IsType()
+	}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if ok && len(a.Rhs) == 1 && slices.ContainsFunc(a.Lhs, func(to ast.Expr) bool { return p.Variable(to) == v }) {
+			made, call := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+			yes = yes || call && !p.Info.Types[made.Fun].IsType()
+		}
+		return !yes
+	})
+	return yes
 }
 
 // Loose is the map of any values that JSON is decoded into, where the function only reads values of it by constant keys;

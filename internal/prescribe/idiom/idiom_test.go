@@ -144,6 +144,7 @@ func loose(b []byte) (string, int) {
 }
 
 func appends(list []int, more [][]int) (a, b, c, d, e []int) {
+	var g []int
 	var f []int
 	a = append(a, 1)
 	for _, x := range list {
@@ -175,8 +176,18 @@ func appends(list []int, more [][]int) (a, b, c, d, e []int) {
 	for _, x := range list {
 		f = append(f, x) // unseen
 	}
+	for _, x := range list {
+		if x == 1 {
+			g = append(g, x) // 1 +0
+			continue
+		}
+		if x == 2 {
+			g = append(g, -x) // 1 +0
+			continue
+		}
+	}
 	f = more[0]
-	return a, b, c, d, append(e, f...)
+	return a, b, c, d, append(append(e, f...), g...)
 }
 
 func compiles(s string, list map[string]*regexp.Regexp, kept *sync.Map) (*regexp.Regexp, error) {
@@ -292,6 +303,9 @@ func converts(from any, to *counts, kept *[]byte) error {
 	c, _ := json.Marshal(from) // once
 	*kept = c
 	json.Unmarshal(c, to)
+	var into any = to
+	d, _ := json.Marshal(from) // once
+	json.Unmarshal(d, into)
 	return json.Unmarshal(b, to) // again
 }
 

@@ -12,6 +12,8 @@ const rooms = `package m
 import (
 	"bufio"
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -191,6 +193,18 @@ func binaries(r io.Reader, buf *bytes.Buffer, list []int) error {
 	return binary.Read(buf, binary.BigEndian, &v) // -
 }
 
+func derive(secret []byte) []byte { return append([]byte("x"), secret...) }
+
+func keys(key string, secret []byte) {
+	own := derive(secret)
+	hmac.New(sha256.New, own)            // own
+	hmac.New(sha256.New, derive(secret)) // own
+	hmac.New(sha256.New, secret)         // -
+	text := []byte(key)
+	hmac.New(sha256.New, text)        // -
+	hmac.New(sha256.New, []byte(key)) // -
+}
+
 type lazy struct{ m, other map[string]int }
 
 func (l *lazy) nils() {
@@ -225,6 +239,7 @@ func TestRoom(t *testing.T) {
 		"writes":    worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.ForOneWrite),
 		"nilSlices": answered("nil", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.StaysNil),
 		"binaries":  answered("one", func(e *source.Expr) bool { return e.Call.Callee == "encoding/binary.Read" }, Place.ReadsOne),
+		"keys":      answered("own", func(e *source.Expr) bool { return e.Call.Callee == "crypto/hmac.New" }, Place.KeyOfItsOwn),
 		"nils":      answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.Make }, Place.WhereNil),
 	})
 }

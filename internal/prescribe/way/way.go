@@ -84,6 +84,21 @@ func Inside(of *finding.Finding, m finding.Mix, yours Yours) (leaf, compressor s
 	return leaf, ""
 }
 
+// Deeper is the share of stacks on which a function is running already when it is called.
+func Deeper(stacks []finding.Stack, function string) float64 {
+	all, deeper := 0.0, 0.0
+	for _, st := range stacks {
+		all += st.Share
+		if Recurses(st, function) {
+			deeper += st.Share
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return deeper / all
+}
+
 // MakesPool reports whether the function around a pool's New, at which objects are made, allocates in each operation: the pool
 // is then made as often.
 func MakesPool(d *finding.Diagnosis, of *finding.Finding) bool {
