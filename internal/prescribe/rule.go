@@ -161,7 +161,8 @@ func (c *candidate) said(r *rule, p *allocated) (string, bool) {
 	if r.tell != nil {
 		text = r.tell(p)
 	}
-	ok := since.Allows(directive, text) && (!strings.Contains(text, "{better}") || since.Allows(directive, p.Library.Better))
+	ok := since.Allows(directive, text) && (!strings.Contains(text, "{better}") || since.Allows(directive, p.Library.Better)) &&
+		(text != "{key}" || since.Allows(directive, c.keyText(p)))
 	return since.Wording(directive, c.fill(text, p)), ok
 }
 

@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// releases are those of the functions and packages that texts name, from the release notes of Go. Where a text says the release
-// itself, or names another function that is older, nothing stands here.
+// releases are those of the functions and packages that texts name, from the release notes of Go. Functions that are named
+// beside an older way do not stand here.
 var releases = []struct {
 	names   *regexp.Regexp
 	release string
 }{
 	{regexp.MustCompile(`\berrors\.AsType\b`), "go1.26"},
+	{regexp.MustCompile(`\bAppendBinary\b`), "go1.24"},
 	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b`), "go1.23"},
 	{regexp.MustCompile(`\b(hex|base64|base32)\.Append(En|De)code\b|\bAppendEncode\b`), "go1.22"},
 	{regexp.MustCompile(`\b(slices|maps|cmp)\.[A-Z]|\bsync\.Once(Func|Value)`), "go1.21"},

@@ -14,6 +14,8 @@ func TestAllows(t *testing.T) {
 		{"1.16", "of parts and slices. Then", true},
 		{"1.16", "hand {maker} the map, not `slices.Of(x)`", true},
 		{"1.25", "ask with errors.AsType (Go 1.26)", false},
+		{"1.23", "use AppendBinary (Go 1.24) into a buffer", false},
+		{"1.23", "use strings.Cut for one part, strings.SplitSeq (Go 1.24) for all", true},
 		{"1.17", "make a netip.AddrPort the key", false},
 	} {
 		if got := Allows(c.directive, c.text); got != c.want {
