@@ -150,8 +150,7 @@ func (w *benchmarks) buildPackage(ctx context.Context, path string, lists [][]go
 	for i, list := range lists {
 		k := slices.IndexFunc(list, func(p gocmd.Package) bool { return p.ImportPath == path })
 		binary, err := w.binary(ctx, i, path, func(t *sides.Tree, to string) error {
-			_, err := t.Tool.Output(ctx, "test", "-c", "-vet=off", "-o", to, path)
-			return err
+			return t.Tool.TestBinary(ctx, path, to)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s (%s) does not build: %w", Letter(i), w.trees[i].Info.Spec, err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -147,11 +148,11 @@ func (c *Counter) Build(ctx context.Context, p Package) (string, error) {
 
 func (c *Counter) build(ctx context.Context, p Package, at string) (string, error) {
 	c.o.Progress("building %s", p.Path)
-	args := append([]string{"-c", "-vet=off", "-o", at}, c.flags...)
+	flags := slices.Clip(c.flags)
 	if !p.Plain {
-		args = append(args, "-trimpath")
+		flags = append(flags, "-trimpath")
 	}
-	_, err := c.tool.Output(ctx, "test", append(args, p.Path)...)
+	err := c.tool.TestBinary(ctx, p.Path, at, flags...)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Reached are files on what the tests and benchmarks of a package call in one, and what they allocate.
@@ -35,8 +36,8 @@ func (c *Counter) Reach(ctx context.Context, p Package, counted string) (*Reache
 		return r, nil
 	}
 	covered := filepath.Join(dir, "cover.test")
-	args := append([]string{"-c", "-vet=off", "-covermode=count", "-coverpkg=" + counted, "-o", covered}, c.flags...)
-	if _, err := c.tool.Output(ctx, "test", append(args, p.Path)...); err != nil {
+	flags := append(slices.Clip(c.flags), "-covermode=count", "-coverpkg="+counted)
+	if err := c.tool.TestBinary(ctx, p.Path, covered, flags...); err != nil {
 		return r, fmt.Errorf("%s %w: %w", p.Path, ErrBuild, err)
 	}
 	for _, one := range []struct{ bin, flag string }{{covered, "-test.coverprofile=" + r.Coverage}, {bin, "-test.memprofile=" + r.Profile}} {

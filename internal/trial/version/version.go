@@ -105,7 +105,6 @@ func (b *Builder) Test(ctx context.Context, path string, files Files, flags ...s
 	if err != nil {
 		return Binary{}, err
 	}
-	args := append([]string{"-c", "-vet=off", "-o", filepath.Join(dir, "p.test")}, flags...)
 	own, err := b.ownTesting(ctx)
 	if err != nil {
 		return Binary{}, err
@@ -117,13 +116,13 @@ func (b *Builder) Test(ctx context.Context, path string, files Files, flags ...s
 		if err != nil {
 			return Binary{}, err
 		}
-		args = append(args, "-overlay", overlay)
+		flags = append(slices.Clip(flags), "-overlay", overlay)
 	}
-	_, err = b.Tool.Output(ctx, "test", append(args, path)...)
+	made := built{Binary: Binary{path, filepath.Join(dir, "p.test")}}
+	err = b.Tool.TestBinary(ctx, path, made.Path, flags...)
 	if ctx.Err() != nil {
 		return Binary{}, ctx.Err()
 	}
-	made := built{Binary: Binary{path, filepath.Join(dir, "p.test")}}
 	if err != nil {
 		made.err = fmt.Errorf("%s %w: %w", path, ErrBuild, err)
 	} else if _, err := os.Stat(made.Path); err != nil {
