@@ -188,6 +188,11 @@ var layers = []layer{
 		why:    "what a loop makes of a text is told from types and syntax",
 	},
 	{
+		folder: "internal/prescribe/suited",
+		ours:   []string{"internal/prescribe/idiom"},
+		why:    "what a better call needs is told from types and syntax",
+	},
+	{
 		folder: "internal/prescribe/mapkey",
 		ours:   []string{"internal/prescribe/flow"},
 		others: []string{"golang.org/x/tools/go"},

@@ -6,6 +6,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/suited"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 )
 
@@ -15,7 +16,15 @@ func (p *allocated) listed(code string) bool {
 	if p.Line != nil && (p.Expr == nil || p.Line.Dynamic(p.Expr)) && !p.ofReceiver() {
 		return false // the line does not choose the function: a method of an interface, a function value
 	}
-	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue())
+	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue()) && p.suited()
+}
+
+// suited reports whether the better call does the same here; what is not seen is no permission.
+func (p *allocated) suited() bool {
+	if p.Expr == nil || p.Expr.Kind != source.Call {
+		return !suited.Conditional(p.Callee)
+	}
+	return suited.Call(p.Callee, p.place())
 }
 
 // ofReceiver reports whether a method allocates for its receiver, and the receiver dies in sight or is made in sight.
@@ -46,11 +55,7 @@ func (p *allocated) isValue() bool {
 // isResult reports whether the part is the library function's result, and not temporary
 // memory.
 func (p *allocated) isResult() bool {
-	switch p.Kind {
-	case finding.KindConversion, finding.KindString, finding.KindConcat:
-		return true
-	}
-	return false
+	return p.Kind == finding.KindConversion || p.Kind == finding.KindString || p.Kind == finding.KindConcat
 }
 
 // keptResult reports whether the code keeps a call's result, or may do, or needs it as a string, so a better call has
@@ -59,13 +64,8 @@ func (p *allocated) keptResult() bool {
 	if p.Expr == nil {
 		return false
 	}
-	switch u := p.Expr.Use; u.Kind {
-	case source.UseReturned:
+	if u := p.Expr.Use; u.Kind == source.UseReturned || u.Kind == source.UseAssigned && u.Field {
 		return true
-	case source.UseAssigned:
-		if u.Field {
-			return true
-		}
 	}
 	return p.Life.Passed.Taken || p.Life.End != finding.EndFrame && p.Life.End != finding.EndUnknown
 }

@@ -14,12 +14,13 @@ var releases = []struct {
 	release string
 }{
 	{regexp.MustCompile(`\berrors\.AsType\b`), "go1.26"},
-	{regexp.MustCompile(`\bAppendBinary\b`), "go1.24"},
-	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b`), "go1.23"},
-	{regexp.MustCompile(`\b(hex|base64|base32)\.Append(En|De)code\b|\bAppendEncode\b`), "go1.22"},
+	{regexp.MustCompile(`\bAppend(Binary|Text)\b|\bFields(Func)?Seq\b`), "go1.24"},
+	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b|\bslices\.(AppendSeq|Collect|Sorted)\b`), "go1.23"},
+	{regexp.MustCompile(`\bAppend(En|De)code\b`), "go1.22"},
 	{regexp.MustCompile(`\b(slices|maps|cmp)\.[A-Z]|\bsync\.Once(Func|Value)`), "go1.21"},
-	{regexp.MustCompile(`\bfmt\.Append`), "go1.19"},
-	{regexp.MustCompile(`\bnetip\.|\bAddrPort\b|\bSetIterKey\b|\bAppendRune\b`), "go1.18"},
+	{regexp.MustCompile(`\butf16\.AppendRune\b`), "go1.20"},
+	{regexp.MustCompile(`\bfmt\.Append|\bAppendUint(16|32|64)\b`), "go1.19"},
+	{regexp.MustCompile(`\bnetip\.|AddrPort\b|\bSetIter(Key|Value)\b|\bAppendRune\b`), "go1.18"},
 }
 
 // quoted matches what a text quotes of the user's code.
@@ -40,10 +41,20 @@ func Allows(directive, text string) bool {
 	return true
 }
 
-// Wording is a text in words that a module with a go directive has: one that is older than the builtin clear deletes keys.
+// Wording is a text in words that a module with a go directive has: one that is older than the builtin clear deletes keys, and
+// a timer of one that is older than Go 1.23 may have something left in its channel.
 func Wording(directive, text string) string {
-	if directive != "" && version.IsValid("go"+directive) && version.Compare("go"+directive, "go1.21") < 0 {
-		return strings.ReplaceAll(text, "clear `", "delete all keys of `")
+	before := func(release string) bool {
+		return directive != "" && version.IsValid("go"+directive) && version.Compare("go"+directive, release) < 0
+	}
+	if before("go1.21") {
+		text = strings.ReplaceAll(text, "clear `", "delete all keys of `")
+	}
+	if before("go1.23") {
+		text = timerReset.ReplaceAllString(text, "${1}, Stop and drain it, and Reset it")
 	}
 	return text
 }
+
+// timerReset matches advice to set a timer again.
+var timerReset = regexp.MustCompile(`\b(one timer(?: with time\.NewTimer before the loop)?|one ticker) and Reset it`)

@@ -74,6 +74,8 @@ func Inside(of *finding.Finding, m finding.Mix, yours Yours) (leaf, compressor s
 			return cmp.Or(leaf, name), compressor
 		case yours(f):
 			return cmp.Or(leaf, name), ""
+		case leaf == "io.copyBuffer" && (strings.HasSuffix(name, ").ReadFrom") || strings.HasSuffix(name, ").WriteTo")):
+			leaf = name // it copies with a buffer of its own, whatever it is handed
 		case !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/"):
 			leaf = cmp.Or(leaf, name)
 		}

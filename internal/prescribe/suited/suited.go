@@ -1,0 +1,171 @@
+// Package suited knows where the better call of the library's table is one: what it needs of the arguments, of the result and
+// of the calls beside it. Each condition is a fact about two functions. Calls without a condition suit everywhere.
+package suited
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
+
+// condition is what the calls of functions need whose names begin with a text.
+type condition struct {
+	function string
+	suits    func(idiom.Place) bool
+}
+
+// conditions; the first that fits a name counts.
+var conditions = []condition{
+	{"bytes.NewBufferString", readOnly},
+	{"bytes.NewBuffer", emptyBytes},
+	{"encoding/gob.New", ofStream},
+	{"encoding/json.NewDecoder", oneValue},
+	{"encoding/json.(*Decoder).Decode", oneValue},
+	{"go.opentelemetry.io/otel/trace.WithAttributes", ofRunningSpan},
+	{"golang.org/x/crypto/blake2", withoutKey},
+	{"image.(*Paletted).", never},
+	{"image.(*Uniform).", never},
+	{"io/ioutil.ReadDir", namesOnly},
+	{"net/http.CanonicalHeaderKey", constantFirst},
+	{"net/http.Header.", constantFirst},
+	{"net/textproto.", constantFirst},
+	{"os.(*File).Readdir", namesOnly},
+	{"path/filepath.Walk", walksNames},
+	{"sort.Reverse", ofSlice},
+	{"sort.Sort", ofSlice},
+	{"sort.Stable", ofSlice},
+	{"time.AfterFunc", capturesNothing},
+	{"time.FixedZone", constantFirst},
+}
+
+// Conditional reports whether a function's better call needs something of the code around it.
+func Conditional(function string) bool {
+	return slices.ContainsFunc(conditions, func(c condition) bool { return strings.HasPrefix(function, c.function) })
+}
+
+// Call reports whether the better call of a function, which the place calls, does the same there.
+func Call(function string, p idiom.Place) bool {
+	for _, c := range conditions {
+		if strings.HasPrefix(function, c.function) {
+			return c.suits(p)
+		}
+	}
+	return true
+}
+
+func never(idiom.Place) bool { return false }
+
+// call is the place's call; nil for another expression.
+func call(p idiom.Place) *ast.CallExpr {
+	c, _ := ast.Unparen(p.Expr).(*ast.CallExpr)
+	return c
+}
+
+// argument is an argument of the place's call; nil for none.
+func argument(p idiom.Place, i int) ast.Expr {
+	if c := call(p); c != nil && i < len(c.Args) {
+		return ast.Unparen(c.Args[i])
+	}
+	return nil
+}
+
+func constantFirst(p idiom.Place) bool {
+	a := argument(p, 0)
+	return a != nil && p.Info.Types[a].Value != nil
+}
+
+// withoutKey is true of hashes that are made with nil for their key: only these have a function that sums up at once.
+func withoutKey(p idiom.Place) bool {
+	c := call(p)
+	return c != nil && len(c.Args) == 1 && p.Info.Types[c.Args[0]].IsNil()
+}
+
+// emptyBytes is true of a buffer that begins with no content: one with content reads what it is handed.
+func emptyBytes(p idiom.Place) bool {
+	a := argument(p, 0)
+	if a == nil {
+		return false
+	}
+	if m, ok := a.(*ast.CallExpr); ok && len(m.Args) >= 2 {
+		id, ok := m.Fun.(*ast.Ident)
+		size := p.Info.Types[m.Args[1]].Value
+		return ok && p.Info.Uses[id] == types.Universe.Lookup("make") && size != nil && size.ExactString() == "0"
+	}
+	return p.Info.Types[a].IsNil()
+}
+
+// readOnly is true of what is handed on as an io.Reader.
+func readOnly(p idiom.Place) bool {
+	if len(p.Path) == 0 {
+		return false
+	}
+	outer, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sig, ok := p.Info.TypeOf(outer.Fun).(*types.Signature)
+	if !ok {
+		return false
+	}
+	at := slices.Index(outer.Args, p.Expr)
+	return at >= 0 && at < sig.Params().Len() && sig.Params().At(at).Type().String() == "io.Reader"
+}
+
+// ofStream is true of what does not write to, or read from, a buffer in memory: such a text must be readable alone.
+func ofStream(p idiom.Place) bool {
+	a := argument(p, 0)
+	if a == nil {
+		return false
+	}
+	switch strings.TrimPrefix(p.Info.TypeOf(a).String(), "*") {
+	case "bytes.Buffer", "bytes.Reader", "strings.Reader", "strings.Builder":
+		return false
+	}
+	return true
+}
+
+// ofSlice is true of a sort.Interface that is a slice: others may swap elements of several.
+func ofSlice(p idiom.Place) bool {
+	a := argument(p, 0)
+	if a == nil {
+		return false
+	}
+	_, ok := p.Info.TypeOf(a).Underlying().(*types.Slice)
+	return ok
+}
+
+// ofRunningSpan is true of options of a span that there is: where one is started, there is none to ask yet.
+func ofRunningSpan(p idiom.Place) bool {
+	if len(p.Path) == 0 {
+		return false
+	}
+	outer, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := outer.Fun.(*ast.SelectorExpr)
+	return ok && (sel.Sel.Name == "AddEvent" || sel.Sel.Name == "RecordError")
+}
+
+// capturesNothing is true of a function that is the same each time.
+func capturesNothing(p idiom.Place) bool {
+	lit, ok := argument(p, 1).(*ast.FuncLit)
+	if !ok {
+		return argument(p, 1) != nil
+	}
+	free := true
+	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return free
+		}
+		if v, ok := p.Info.Uses[id].(*types.Var); ok && !v.IsField() && v.Parent() != nil && v.Pkg() != nil && v.Parent() != v.Pkg().Scope() && (v.Pos() < lit.Pos() || v.Pos() > lit.End()) {
+			free = false
+		}
+		return free
+	})
+	return free
+}

@@ -1,0 +1,171 @@
+package suited
+
+import (
+	"go/ast"
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
+	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
+)
+
+const program = `package m
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"io"
+	"io/ioutil"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+)
+
+var name = "x-request-id"
+
+const fixed = "x-request-id"
+
+func headers(h http.Header) (string, string) {
+	a := h.Get(fixed) // suits
+	b := h.Get(name)  // -
+	return a, b
+}
+
+func buffers(data []byte, text string) {
+	use(bytes.NewBuffer(nil))                  // suits
+	use(bytes.NewBuffer(make([]byte, 0, 100))) // suits
+	use(bytes.NewBuffer(data))                 // -
+	read(bytes.NewBufferString(text))          // suits
+	use(bytes.NewBufferString(text))           // -
+}
+
+func use(*bytes.Buffer) {}
+func read(io.Reader)    {}
+
+func once(r io.Reader, v any) error {
+	d := json.NewDecoder(r) // suits
+	return d.Decode(v)      // suits
+}
+
+func chained(r io.Reader, v any) error {
+	return json.NewDecoder(r).Decode(v) // suits
+}
+
+func strict(r io.Reader, v any) error {
+	d := json.NewDecoder(r) // -
+	d.DisallowUnknownFields()
+	return d.Decode(v) // -
+}
+
+func stream(r io.Reader, v any) {
+	d := json.NewDecoder(r) // -
+	for d.Decode(v) == nil { // -
+	}
+}
+
+func twice(r io.Reader, v any) {
+	d := json.NewDecoder(r) // -
+	d.Decode(v)             // -
+	d.Decode(v)             // -
+}
+
+func handed(r io.Reader) *json.Decoder {
+	d := json.NewDecoder(r) // -
+	return d
+}
+
+func encoded(w io.Writer, v any) {
+	gob.NewEncoder(w).Encode(v) // suits
+	var b bytes.Buffer
+	gob.NewEncoder(&b).Encode(v) // -
+}
+
+type pair struct{ a, b []int }
+
+func (p pair) Len() int           { return len(p.a) }
+func (p pair) Less(i, j int) bool { return p.a[i] < p.a[j] }
+func (p pair) Swap(i, j int)      { p.a[i], p.a[j], p.b[i], p.b[j] = p.a[j], p.a[i], p.b[j], p.b[i] }
+
+func sorted(p pair, s sort.StringSlice) {
+	sort.Sort(p) // -
+	sort.Sort(s) // suits
+}
+
+func timers(n int) {
+	time.AfterFunc(time.Second, func() { println("x") }) // suits
+	time.AfterFunc(time.Second, func() { println(n) })   // -
+	time.AfterFunc(time.Second, again)                   // suits
+	time.FixedZone("UTC+1", n)                           // suits
+	time.FixedZone(name, n)                              // -
+}
+
+func again() {}
+
+func names(dir string) (all []string, sum int64) {
+	list, _ := ioutil.ReadDir(dir) // suits
+	for _, f := range list {
+		if !f.IsDir() {
+			all = append(all, f.Name())
+		}
+	}
+	sizes, _ := ioutil.ReadDir(dir) // -
+	for _, f := range sizes {
+		sum += f.Size()
+	}
+	return all, sum
+}
+
+func walks(dir string) (n int, sum int64) {
+	filepath.Walk(dir, func(path string, info os.FileInfo, err error) error { // suits
+		if info.IsDir() {
+			n++
+		}
+		return err
+	})
+	filepath.Walk(dir, func(path string, info os.FileInfo, err error) error { // -
+		sum += info.Size()
+		return err
+	})
+	return n, sum
+}
+`
+
+// TestCall holds what a line's calls need against the comment on it.
+func TestCall(t *testing.T) {
+	p, file := sourcetest.Load(t, program)
+	seen := 0
+	for i, text := range strings.Split(program, "\n") {
+		_, want, found := strings.Cut(text, "// ")
+		l := p.At(file, i+1)
+		if !found {
+			continue
+		}
+		if l == nil {
+			t.Fatalf("%s: not read", text)
+		}
+		for _, e := range l.Exprs {
+			if e.Kind != source.Call || !Conditional(e.Call.Callee) {
+				continue
+			}
+			seen++
+			place := idiom.Place{Info: l.Info(), Expr: e.Node().(ast.Expr), Path: e.Path(), Line: l.LineOf}
+			if got := Call(e.Call.Callee, place); got != (want == "suits") {
+				t.Errorf("%s: %s: %v", text, e.Call.Callee, got)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d calls were read", seen)
+	}
+}
+
+// TestNoCondition: most calls need nothing.
+func TestNoCondition(t *testing.T) {
+	if Conditional("strings.ToLower") || !Call("strings.ToLower", idiom.Place{}) {
+		t.Error("strings.ToLower needs something")
+	}
+}
