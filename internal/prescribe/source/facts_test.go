@@ -147,6 +147,12 @@ func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
 	for range l.Len() {
 		out = append(out, 1) //number
 	}
+	for i := n; i < len(s); i++ {
+		out = append(out, s[i]) //between
+	}
+	for i := n + 1; i < len(s); i++ {
+		out = append(out, s[i]) //sum
+	}
 	return out
 }
 `)
@@ -160,6 +166,8 @@ func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
 	}
 	f("up", "n")
 	f("down", "len(s)")
+	f("between", "len(s)-n")
+	f("sum", "")
 	f("nothing", "")
 	f("list", "l.Len()")
 	f("keys", "len(m)")

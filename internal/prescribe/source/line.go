@@ -225,7 +225,7 @@ func (l *Line) sequence(x ast.Expr) string {
 }
 
 // boundOf is how often a for statement runs at most: n of for i := 0; i < n; i++, and of for i := n - 1; i >= 0; i--,
-// and l.Len() for one over the elements of a container/list.
+// n-m of for i := m; i < n; i++, and l.Len() for one over the elements of a container/list.
 func (l *Line) boundOf(n *ast.ForStmt) string {
 	init, ok := n.Init.(*ast.AssignStmt)
 	cond, isTest := n.Cond.(*ast.BinaryExpr)
@@ -235,8 +235,12 @@ func (l *Line) boundOf(n *ast.ForStmt) string {
 	from := init.Rhs[0]
 	switch inc, _ := n.Post.(*ast.IncDecStmt); cond.Op {
 	case token.LSS, token.LEQ:
-		if inc != nil && inc.Tok == token.INC && l.isZero(from) {
-			return l.number(cond.Y)
+		switch n := l.number(cond.Y); {
+		case inc == nil || inc.Tok != token.INC:
+		case n == "" || l.isZero(from):
+			return n
+		case l.Constant(from) || pureOperand(from) != nil:
+			return n + "-" + l.text(from)
 		}
 	case token.GEQ:
 		last, ok := from.(*ast.BinaryExpr)

@@ -78,6 +78,33 @@ func (f *File) number(e ast.Expr) Trips {
 	return t
 }
 
+// between is the count of a loop that turns from one number below another, i := m; i < n; i++, and what it begins at.
+func (f *File) between(loop ast.Node) (Trips, ast.Expr) {
+	n, ok := loop.(*ast.ForStmt)
+	if !ok || !f.Since("go1.21") {
+		return Trips{}, nil
+	}
+	cond, ok := n.Cond.(*ast.BinaryExpr)
+	init, isInit := n.Init.(*ast.AssignStmt)
+	post, isPost := n.Post.(*ast.IncDecStmt)
+	if !ok || !isInit || !isPost || cond.Op != token.LSS || post.Tok != token.INC || len(init.Rhs) != 1 {
+		return Trips{}, nil
+	}
+	from, isInt := init.Rhs[0], func(e ast.Expr) bool {
+		b := Basic(f.Info().TypeOf(e))
+		return b != nil && (b.Kind() == types.Int || b.Kind() == types.UntypedInt)
+	}
+	length := f.Builtin(cond.Y, "len") != nil
+	if !isInt(from) || !isInt(cond.Y) || !f.Pure(from) || !length && !f.Pure(cond.Y) {
+		return Trips{}, nil
+	}
+	t := Trips{Text: fmt.Sprintf("max(0, %s-%s)", f.Source(cond.Y), f.Source(from)), Expr: cond.Y}
+	if !length {
+		t.Open = f.number(cond.Y).Open
+	}
+	return t, from
+}
+
 // Straight reports whether every trip of a loop runs to its end; returns says that it may end with
 // the function.
 func Straight(loop ast.Node, returns bool) bool {
@@ -214,6 +241,12 @@ func (s *Site) turns(a *Amount, loop ast.Node, names []ast.Expr) ([]ast.Expr, bo
 	}
 	if !own {
 		t := s.Trips(loop)
+		if t.Text == "" {
+			var from ast.Expr
+			if t, from = s.between(loop); t.Text != "" {
+				names = append(names, from)
+			}
+		}
 		if t.Text == "" || a.loop != "" {
 			return nil, false
 		}
