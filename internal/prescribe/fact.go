@@ -100,10 +100,10 @@ var (
 		return objects >= fewOutgrown
 	})
 	alike = test("of about one size", func(c *candidate, _ *allocated) bool { return regrowth.Alike(c.Finding.Allocation.Sizes) })
-	// modest is a slice whose last arrays are no larger than a page: the code does not show that others get so large.
-	modest = test("of a page at most", func(c *candidate, _ *allocated) bool {
-		sizes := c.Finding.Allocation.Sizes
-		return len(sizes) > 0 && regrowth.Last(sizes) <= bigObject
+	// modest is a slice whose last arrays are a page at most: the code does not show that others get so large.
+	modest = test("of a page at most", func(c *candidate, p *allocated) bool {
+		sizes := c.Finding.Allocation.Sizes // how many elements that is must be known
+		return len(sizes) > 0 && regrowth.Last(sizes) <= bigObject && p.Expr != nil && regrowth.Reached(sizes, p.Expr.Elem) != ""
 	})
 	single = test("rarely outgrown", func(c *candidate, _ *allocated) bool {
 		objects, _ := c.grown().Waste()
