@@ -4,10 +4,12 @@
 //	go run ./truth/run -heaptrim BIN -dir DIR -cases FILE[,FILE] [-split train] [-only ID,ID] [-sample N -commit HASH] [-budget 2m] [-rows FILE]
 //
 // A case is a pair of releases, or a release with a planted patch. Errors and timeouts are failures. What
-// was scored is kept in -dir, and not scored again. Rows of validation are not printed.
+// was scored is kept in -dir, and not scored again. Cases whose tests fail without any edit, which fix refuses, are run again
+// with -skip failing, and shown apart. Rows of validation are not printed.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -175,10 +177,11 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 	defer stop()
 	fixed := filepath.Join(at, "fixed")
 	start := time.Now()
-	cmd := exec.CommandContext(ctx, o.heaptrim, "fix", "-safety", "review", "-bench", c.Bench, "-budget", o.budget,
-		"-json", filepath.Join(at, "fix.json"), c.Pattern())
-	cmd.Dir, cmd.Env = fixed, corpus.Environ()
-	out, err := cmd.CombinedOutput()
+	out, err := o.command(ctx, c, at)
+	if err != nil && bytes.Contains(out, []byte("tests fail without any edit")) {
+		r.Failing = true
+		out, err = o.command(ctx, c, at, "-skip", "failing")
+	}
 	r.Seconds = time.Since(start).Seconds()
 	if err := os.WriteFile(filepath.Join(at, "fix.txt"), out, 0o644); err != nil {
 		return err
@@ -204,6 +207,14 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 		return nil
 	}
 	return r.measure(ctx, c, at)
+}
+
+// command runs heaptrim fix on the copy that is to be fixed, and returns what it printed.
+func (o options) command(ctx context.Context, c corpus.Case, at string, more ...string) ([]byte, error) {
+	args := append([]string{"fix", "-safety", "review", "-bench", c.Bench, "-budget", o.budget, "-json", filepath.Join(at, "fix.json")}, more...)
+	cmd := exec.CommandContext(ctx, o.heaptrim, append(args, c.Pattern())...)
+	cmd.Dir, cmd.Env = filepath.Join(at, "fixed"), corpus.Environ()
+	return cmd.CombinedOutput()
 }
 
 // readFix reads what the fix says that it kept.

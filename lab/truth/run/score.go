@@ -22,6 +22,7 @@ type row struct {
 	Mutator string `json:"mutator,omitempty"`
 	Apart   bool   `json:"apart,omitempty"`
 
+	Failing  bool     `json:"failing,omitempty"` // tests fail without any edit: what follows was found with -skip failing
 	Findings int      `json:"findings"`
 	NoEdit   int      `json:"no_edit"`
 	Tried    []string `json:"tried,omitempty"` // kinds of edits and what became of each
@@ -141,7 +142,8 @@ func show(w io.Writer, rows []row) {
 		name string
 		has  func(row) bool
 	}{
-		{"fixes by people", func(r row) bool { return !r.Planted }},
+		{"fixes by people", func(r row) bool { return !r.Planted && !r.Failing }},
+		{"fixes by people, tests fail without any edit", func(r row) bool { return !r.Planted && r.Failing }},
 		{"planted, common", func(r row) bool { return r.Planted && !r.Apart }},
 		{"planted, apart", func(r row) bool { return r.Apart }},
 	} {
