@@ -3,6 +3,7 @@ package prescribe
 import (
 	"fmt"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -171,6 +172,9 @@ func waysOfWriting() (rules []rule) {
 		}
 		if w.Kept {
 			r.despite = keptAnyway
+		}
+		if w.InPlace {
+			r.despite = append(slices.Clip(r.despite), uncopied)
 		}
 		rules = append(rules, r)
 	}

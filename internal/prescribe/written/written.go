@@ -39,6 +39,8 @@ type Rule struct {
 	Tell func(p idiom.Place) string
 	// Values says that the cure keeps the values where pointers to them were.
 	Values bool
+	// InPlace says that the object stays where it is declared, so that its type may be one that must not be copied.
+	InPlace bool
 	// Less is the part of the objects that the cure takes away; nil for all.
 	Less func(p idiom.Place) float64
 }
@@ -93,6 +95,8 @@ var Rules = []Rule{
 		Tell: saying(idiom.Place.ForFunctions, "without options, do without {expr}, or let values of `%s` take it and give it back by value: a pointer that is handed to them has to be on the heap")},
 	{Name: "target of errors.As", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true,
 		Tell: where(idiom.Place.OnlyErrorsAs, "ask with errors.AsType (Go 1.26): the address that errors.As is handed puts {expr} on the heap")},
+	{Name: "on the heap for its format", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
+		Tell: saying(onlyFormatted, "write to `%s` with its own methods and strconv: it is on the heap only because fmt is handed it")},
 
 	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true, Values: true,
 		Tell: saying(idiom.Place.Element, "make {expr} in slabs, or keep the values themselves in `%s` if nothing else has their addresses: each element is an object of its own")},
