@@ -24,7 +24,6 @@ var conditions = []condition{
 	{"encoding/gob.New", ofStream},
 	{"encoding/json.NewDecoder", oneValue},
 	{"encoding/json.(*Decoder).Decode", oneValue},
-	{"go.opentelemetry.io/otel/trace.WithAttributes", ofRunningSpan},
 	{"golang.org/x/crypto/blake2", withoutKey},
 	{"image.(*Paletted).", never},
 	{"image.(*Uniform).", never},
@@ -135,19 +134,6 @@ func ofSlice(p idiom.Place) bool {
 	}
 	_, ok := p.Info.TypeOf(a).Underlying().(*types.Slice)
 	return ok
-}
-
-// ofRunningSpan is true of options of a span that there is: where one is started, there is none to ask yet.
-func ofRunningSpan(p idiom.Place) bool {
-	if len(p.Path) == 0 {
-		return false
-	}
-	outer, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	sel, ok := outer.Fun.(*ast.SelectorExpr)
-	return ok && (sel.Sel.Name == "AddEvent" || sel.Sel.Name == "RecordError")
 }
 
 // capturesNothing is true of a function that is the same each time.
