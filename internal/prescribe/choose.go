@@ -72,7 +72,7 @@ func (c *candidate) proposals() []offer {
 		if slices.Contains(pooling, cure.Code) {
 			c.withHeld(&o)
 		}
-		o.saves = rank.Realised(c.diagnosis.Runs, c.Finding.Run, c.session.Saving(o.cuts))
+		o.saves = rank.Realised(c.diagnosis, c.Finding, c.session.Saving(o.cuts))
 		out = append(out, o)
 	}
 	return out

@@ -9,29 +9,50 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// How much of a predicted amount a change brings that is of the right kind: the middle four fifths of
-// the cases of lab/truth, where a count is at stake. What stays of a call's own memory makes it
+// How much of a predicted amount a change brings that is of the right kind, where the line is all that its function allocates:
+// the middle four fifths of the cases of lab/truth, where a count is at stake. What stays of a call's own memory makes it
 // less, what the change makes needless elsewhere makes it more.
 const (
 	leastRealised = 0.8
 	mostRealised  = 1.25
 )
 
-// Realised gives the amounts of a prediction for a run the interval that changes of its kind have had. An operation cannot
-// save more than it allocates.
-func Realised(runs []finding.RunSummary, run string, p finding.Prediction) finding.Prediction {
-	allocs, bytes := math.Inf(1), math.Inf(1)
-	for _, r := range runs {
-		if r.Name == run && r.Ops > 0 {
-			allocs, bytes = r.AllocsPerOp, r.BytesPerOp
+// Realised gives the amounts of a prediction for a finding the interval that changes of its kind have had. Who changes a
+// function often spares what else it allocates, too, so that this is in it; an operation cannot save more than it allocates.
+func Realised(d *finding.Diagnosis, of *finding.Finding, p finding.Prediction) finding.Prediction {
+	whole := amounts{math.Inf(1), math.Inf(1)}
+	for _, r := range d.Runs {
+		if r.Name == of.Run && r.Ops > 0 {
+			whole = amounts{r.AllocsPerOp, r.BytesPerOp}
 		}
 	}
-	p.ObjectsPerOp, p.BytesPerOp = around(p.ObjectsPerOp, allocs), around(p.BytesPerOp, bytes)
+	function := allocates(d, of.Site.Function, of.Run)
+	p.ObjectsPerOp = around(p.ObjectsPerOp, function.objects, whole.objects)
+	p.BytesPerOp = around(p.BytesPerOp, function.bytes, whole.bytes)
 	return p
 }
 
-func around(v stats.Interval, most float64) stats.Interval {
-	high := max(v.Value, min(v.High*mostRealised, most))
+// amounts are those of an operation.
+type amounts struct{ objects, bytes float64 }
+
+// allocates is what the lines of a function allocate in a run.
+func allocates(d *finding.Diagnosis, function, run string) (sum amounts) {
+	for _, f := range d.Findings {
+		if f.Site.Function != function {
+			continue
+		}
+		for _, r := range append([]finding.RunCost{{Run: f.Run, Cost: f.Cost}}, f.ByRun...) {
+			if r.Run == run {
+				sum.objects, sum.bytes = sum.objects+r.Cost.ObjectsPerOp.Value, sum.bytes+r.Cost.BytesPerOp.Value
+				break
+			}
+		}
+	}
+	return sum
+}
+
+func around(v stats.Interval, function, whole float64) stats.Interval {
+	high := max(v.Value, min(max(v.High*mostRealised, function), whole))
 	return stats.Interval{Value: v.Value, Low: v.Low * leastRealised, High: high}
 }
 

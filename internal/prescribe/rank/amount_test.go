@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 func TestCount(t *testing.T) {
@@ -21,5 +23,24 @@ func TestTooLittle(t *testing.T) {
 	r := tooLittle(finding.Row{Remedy: finding.Remedy{Code: "avoid-conversion"}, Cuts: []finding.Cut{{}}})
 	if r.Remedy.Code != cures.LeaveIt || len(r.Cuts) > 0 || !strings.Contains(r.Remedy.Text, "avoid-conversion") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestRealised: the upper bound is what the function allocates, in that run, and at most what the operation does.
+func TestRealised(t *testing.T) {
+	line := func(function, run string, objects float64) *finding.Finding {
+		return &finding.Finding{Site: evidence.Site{Function: function}, Run: run, Cost: finding.Cost{ObjectsPerOp: stats.Exact(objects)}}
+	}
+	alone, other := line("f", "A", 4), line("g", "A", 1)
+	elsewhere := line("g", "B", 100)
+	elsewhere.ByRun = []finding.RunCost{{Run: "B", Cost: elsewhere.Cost}, {Run: "A", Cost: finding.Cost{ObjectsPerOp: stats.Exact(3)}}}
+	d := &finding.Diagnosis{Findings: []finding.Finding{*alone, *other, *elsewhere}, Runs: []finding.RunSummary{{Name: "A", Ops: 1, AllocsPerOp: 8}}}
+	for _, c := range []struct {
+		of        *finding.Finding
+		low, high float64
+	}{{alone, 3.2, 5}, {other, 0.8, 4}} {
+		if got := Realised(d, c.of, finding.Prediction{ObjectsPerOp: c.of.Cost.ObjectsPerOp}).ObjectsPerOp; got.Low != c.low || got.High != c.high {
+			t.Errorf("%s: %+v, want %v to %v", c.of.Site.Function, got, c.low, c.high)
+		}
 	}
 }
