@@ -39,9 +39,6 @@ func (p *allocated) splits() bool {
 	return strings.HasPrefix(name, "Split") || strings.HasPrefix(name, "Fields")
 }
 
-// residue reports whether the better call still makes the result.
-func (p *allocated) residue() bool { return p.Library.Stays == library.Result }
-
 // isValue reports whether the part has the kind of decoded values, and is not the decoder's
 // own memory.
 func (p *allocated) isValue() bool {

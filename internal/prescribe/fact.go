@@ -284,7 +284,7 @@ var (
 	})
 	// needsString is new text that cannot be bytes. What fmt makes can be put together without it all the same.
 	needsString = test("text for what takes no bytes", func(_ *candidate, p *allocated) bool {
-		return p.Library != nil && p.residue() && p.Life.Passed.Taken && !strings.HasPrefix(p.Callee, "fmt.")
+		return p.Library.KeepsResult() && p.Life.Passed.Taken && !strings.HasPrefix(p.Callee, "fmt.")
 	})
 	// partsHanded are parts of a text that functions of the package get as a slice, and only read.
 	partsHanded = test("parts that are handed on", func(_ *candidate, p *allocated) bool {
@@ -386,6 +386,9 @@ var (
 		own := c.heaviestWay(p)
 		return p.Life.Frame > 0 && p.Life.Frame <= len(own) && way.Exported(own[p.Life.Frame-1].Function)
 	}, "variant")
+	forCaller = test("made for the caller of an exported function", func(c *candidate, p *allocated) bool {
+		return climbs.ask(c, p) == finding.Yes && publicMaker.ask(c, p) == finding.Yes && p.Life.Maker.At.Line == 0
+	}, "death", "maker")
 	// The caller names the function that makes it, so it can hand it something.
 	named = test("made by a function that the caller names", func(c *candidate, p *allocated) bool {
 		own := c.heaviestWay(p)

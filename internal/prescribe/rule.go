@@ -272,7 +272,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		less := r.less(p)
 		pr.Objects, pr.Bytes, pr.Live = less, less, less
 	case betterCall:
-		if p.isResult() && p.keptResult() && p.residue() {
+		if p.isResult() && p.keptResult() && p.Library.KeepsResult() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0
 			return pr, false
 		}

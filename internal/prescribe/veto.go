@@ -107,7 +107,7 @@ var (
 	copyIsKept  = test("a copy that is kept", isCopyIsKept)
 	// unread is a library's text of a line whose source was not read: it may be returned.
 	unread = test("a text of unread source", func(_ *candidate, p *allocated) bool {
-		return p.Line == nil && p.isResult() && p.Library != nil && p.residue() && p.Life.End == finding.EndUnknown
+		return p.Line == nil && p.isResult() && p.Library.KeepsResult() && p.Life.End == finding.EndUnknown
 	})
 	// carriedLine is a line that was read, and that memory of the reader does not hold for long enough.
 	carriedLine = test("a line that is kept for the next turn", func(_ *candidate, p *allocated) bool {
@@ -223,7 +223,7 @@ func isCopyIsKept(c *candidate, p *allocated) bool {
 	case finding.KindConversion, finding.KindConcat:
 		return isLeavesOwnCode(c, p) || isUnseen(c, p)
 	case finding.KindString, finding.KindMake, finding.KindGrowth:
-		made := p.Library != nil && (p.Library.Stays == library.Result || // wherever it is made
+		made := p.Library != nil && (p.Library.KeepsResult() || // wherever it is made
 			p.Kind != finding.KindGrowth && (p.Expr == nil || p.Line.Gives(p.Expr)))
 		return isLeavesOwnCode(c, p) || made && p.Life.End == finding.EndUnknown
 	}
@@ -234,7 +234,7 @@ func isCopyIsKept(c *candidate, p *allocated) bool {
 // is a copy that nobody needs, is not needed there either.
 func isPublicText(c *candidate, p *allocated) bool {
 	if p.Expr == nil || p.Life.Frame == 0 || p.Expr.Use.Kind != source.UseReturned || p.Line.Back(p.Expr) ||
-		!p.isResult() && !(p.Library != nil && p.residue()) {
+		!p.isResult() && !p.Library.KeepsResult() {
 		return false
 	}
 	if p.Kind == finding.KindMake {

@@ -18,6 +18,9 @@ type Entry struct {
 	Stays    Residue // what the better call still makes
 }
 
+// KeepsResult reports whether the better call still makes the result. Nil is no entry.
+func (e *Entry) KeepsResult() bool { return e != nil && e.Stays == Result }
+
 // Residue says what a better call still has to allocate.
 type Residue int
 
