@@ -162,7 +162,8 @@ type search struct {
 }
 
 // Search tries the edits for the findings of a recording, in the order of the report, until the budget is
-// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before all others. Edits for findings of runs that cannot be run again are judged, and not kept.
+// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before all others. Edits for findings
+// of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
@@ -183,11 +184,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		}
 	}
 	if o.Tests && !o.Alone && s.repeats() {
-		err := s.inGroups(ctx, rows, lists, code.Edit.Safe)
-		if err == nil && o.Review {
-			err = s.inGroups(ctx, rows, lists, func(code.Edit) bool { return true })
-		}
-		if err != nil {
+		if err := s.proved(ctx, rows, lists); err != nil {
 			s.leave(rows, lists)
 			return s.result, err
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
-// grouping is the part of a search that tries edits together. All that saves something is counted first, each
+// proving is the part of a search that tries what the source proves. All that saves something is counted first, each
 // on top of the others; then the judge looks at the edits of a package together. Where they do not hold, it looks at
 // each half.
-type grouping struct {
+type proving struct {
 	*search
 	open []*group // that the judge has not looked at
 }
@@ -26,9 +26,9 @@ type group struct {
 	whole   bool       // one saves all that the finding allocates
 }
 
-// inGroups tries the edits of all findings that are of a sort, and takes them off the lists.
-func (s *search) inGroups(ctx context.Context, rows []finding.Row, lists [][]code.Edit, sort func(code.Edit) bool) (err error) {
-	p := &grouping{search: s}
+// proved tries the edits of all findings that the source proves, and takes them off the lists.
+func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.Edit) (err error) {
+	p := &proving{search: s}
 	defer func() { p.giveUp() }()
 	look := time.Now().Add(s.o.Budget / 2)
 	for i, row := range rows {
@@ -37,7 +37,7 @@ func (s *search) inGroups(ctx context.Context, rows []finding.Row, lists [][]cod
 		}
 		var now, rest []code.Edit
 		for _, e := range lists[i] {
-			if sort(e) {
+			if e.Safe() {
 				now = append(now, e)
 			} else {
 				rest = append(rest, e)
@@ -46,7 +46,7 @@ func (s *search) inGroups(ctx context.Context, rows []finding.Row, lists [][]cod
 		if lists[i] = rest; len(now) == 0 {
 			continue
 		}
-		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(now), s.left())
+		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(now), s.left())
 		all := s.attempts(row, now)
 		if err := p.row(ctx, slices.Clone(all)); err != nil {
 			p.open[len(p.open)-1].spare = all
@@ -63,7 +63,7 @@ func (s *search) inGroups(ctx context.Context, rows []finding.Row, lists [][]cod
 }
 
 // row counts the attempts of a finding.
-func (p *grouping) row(ctx context.Context, open []*Attempt) error {
+func (p *proving) row(ctx context.Context, open []*Attempt) error {
 	g := &group{}
 	p.open = append(p.open, g)
 	for {
@@ -90,13 +90,13 @@ func (p *grouping) row(ctx context.Context, open []*Attempt) error {
 }
 
 // overlaps reports whether an attempt changes text that a kept edit changes.
-func (p *grouping) overlaps(a *Attempt) bool {
+func (p *proving) overlaps(a *Attempt) bool {
 	_, err := Files(append(slices.Clone(p.kept), a.Edit))
 	return errors.Is(err, code.ErrOverlap)
 }
 
 // settle judges the edits that were counted.
-func (p *grouping) settle(ctx context.Context) error {
+func (p *proving) settle(ctx context.Context) error {
 	var packages []string
 	waiting := map[string][]*Attempt{}
 	for _, g := range p.open {
@@ -136,8 +136,8 @@ func (p *grouping) settle(ctx context.Context) error {
 }
 
 // together asks the judge about the attempts of a package: all of them, then halves of what does not hold.
-func (p *grouping) together(ctx context.Context, list []*Attempt) error {
-	p.o.Progress("judging %d edits of %s%s", len(list), list[0].Edit.Package, p.left())
+func (p *proving) together(ctx context.Context, list []*Attempt) error {
+	p.o.Progress("judging %d proved edits of %s%s", len(list), list[0].Edit.Package, p.left())
 	o, err := p.hold(ctx, list, p.kept)
 	switch {
 	case err != nil:
@@ -181,7 +181,7 @@ func (s *search) unkeep(a *Attempt) {
 }
 
 // giveUp ends what no verdict was reached on.
-func (p *grouping) giveUp() {
+func (p *proving) giveUp() {
 	for _, g := range p.open {
 		for _, a := range g.counted {
 			if a.Outcome == "" {
