@@ -59,10 +59,12 @@ type confirming struct {
 
 // subject is what is confirmed.
 type subject interface {
-	// files are the files as the change makes them; none if nothing is left of it.
-	files() (trial.Files, error)
-	// drop takes a part of it back that concerns a package, or any if that is ""; false if there is none.
-	drop(path string, o Outcome, why string) bool
+	// files are the files as the change makes them without its last n parts that concern a package, or any if that
+	// is ""; none if nothing is left of it.
+	files(path string, n int) (trial.Files, error)
+	// drop takes a part of it back that concerns a package, or any if that is "": the one with n such parts behind it. It
+	// returns false if there is none.
+	drop(path string, n int, o Outcome, why string) bool
 	// kept are the attempts that it consists of.
 	kept() []Attempt
 }
@@ -103,7 +105,7 @@ func (c *confirming) run(ctx context.Context) error {
 		case ctx.Err() != nil || limited.Err() == nil:
 			return err
 		case look.needed:
-			for len(c.kept()) > 0 && c.drop("", NoTime, noTime+" for "+look.name) {
+			for len(c.kept()) > 0 && c.drop("", 0, NoTime, noTime+" for "+look.name) {
 			}
 		default:
 			c.Late.Looks = append(c.Late.Looks, look.name)
@@ -115,18 +117,28 @@ func (c *confirming) run(ctx context.Context) error {
 // edits are the kept edits of a result.
 type edits struct{ *Result }
 
-func (e edits) files() (trial.Files, error) { return Files(e.Kept()) }
+func (e edits) files(path string, n int) (trial.Files, error) {
+	kept := e.Kept()
+	for i := len(kept) - 1; i >= 0 && n > 0; i-- {
+		if path == "" || kept[i].Package == path {
+			kept, n = slices.Delete(kept, i, i+1), n-1
+		}
+	}
+	return Files(kept)
+}
 
 func (e edits) kept() []Attempt {
 	return slices.DeleteFunc(slices.Clone(e.Attempts), func(a Attempt) bool { return a.Outcome != Kept || a.Patch != nil })
 }
 
-// drop drops the kept edit of a package that was made last.
-func (e edits) drop(path string, o Outcome, why string) bool {
+func (e edits) drop(path string, n int, o Outcome, why string) bool {
 	for i := range slices.Backward(e.Attempts) {
 		if a := &e.Attempts[i]; a.Outcome == Kept && a.Patch == nil && (path == "" || a.Edit.Package == path) {
-			a.Outcome, a.Why = o, why
-			return true
+			if n == 0 {
+				a.Outcome, a.Why = o, why
+				return true
+			}
+			n--
 		}
 	}
 	return false
@@ -156,15 +168,46 @@ func (a Attempt) packages() []string {
 // until drops parts of what is confirmed for as long as a look at the files finds something wrong.
 func (c *confirming) until(path string, o Outcome, look func(files trial.Files) (string, error)) error {
 	for {
-		files, err := c.files()
+		files, err := c.files(path, 0)
 		if err != nil || len(c.kept()) == 0 {
 			return err
 		}
 		wrong, err := look(files)
-		if err != nil || wrong == "" || !c.drop(path, o, wrong) {
+		if err != nil || wrong == "" {
+			return err
+		}
+		n, wrong, err := c.culprit(path, wrong, look)
+		if err != nil || !c.drop(path, n, o, wrong) {
 			return err
 		}
 	}
+}
+
+// culprit finds the part with which something goes wrong that is right without it and all that were kept after it, and how
+// many these are.
+func (c *confirming) culprit(path, wrong string, look func(files trial.Files) (string, error)) (int, string, error) {
+	bad, good := 0, 0 // parts to leave out, so that it is still wrong, and so that it is right
+	for _, a := range c.kept() {
+		if path == "" || slices.Contains(a.packages(), path) {
+			good++
+		}
+	}
+	for good-bad > 1 {
+		n := (bad + good) / 2
+		files, err := c.files(path, n)
+		if err != nil {
+			return 0, "", err
+		}
+		switch why, err := look(files); {
+		case err != nil:
+			return 0, "", err
+		case why != "":
+			bad, wrong = n, why
+		default:
+			good = n
+		}
+	}
+	return bad, wrong, nil
 }
 
 // sound asks the compiler about other platforms and tags, and go vet.
@@ -312,7 +355,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	files, err := c.files()
+	files, err := c.files("", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -365,12 +408,12 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 // dropWorse drops what was kept for benchmarks that are worse.
 func (c *confirming) dropWorse(worse []string) bool {
 	if c.o.Command != nil {
-		return len(worse) > 0 && c.drop("", Slower, strings.Join(worse, ", "))
+		return len(worse) > 0 && c.drop("", 0, Slower, strings.Join(worse, ", "))
 	}
 	dropped := false
 	for _, a := range c.kept() {
 		if slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
-			dropped = c.drop(a.packages()[0], Slower, a.Bench.Name) || dropped
+			dropped = c.drop(a.packages()[0], 0, Slower, a.Bench.Name) || dropped
 		}
 	}
 	return dropped

@@ -1,11 +1,13 @@
 package fix
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -16,9 +18,9 @@ type whole struct {
 	dropped string
 }
 
-func (w *whole) files() (trial.Files, error) { return w.change, nil }
+func (w *whole) files(string, int) (trial.Files, error) { return w.change, nil }
 
-func (w *whole) drop(_ string, o Outcome, why string) bool {
+func (w *whole) drop(_ string, _ int, o Outcome, why string) bool {
 	w.dropped = string(o) + ": " + why
 	return false
 }
@@ -71,5 +73,41 @@ func TestLateTests(t *testing.T) {
 	j.More(time.Nanosecond)
 	if dropped, late := confirm("0 + 1"); dropped != "" || late.Packages != 1 {
 		t.Errorf("no time: %q, %+v, want one package late and nothing dropped", dropped, late)
+	}
+}
+
+// TestCulprit: of edits that were kept, the one with which something is wrong is taken back, and no other.
+func TestCulprit(t *testing.T) {
+	file, before := filepath.Join(t.TempDir(), "p.go"), "package p // "
+	if err := os.WriteFile(file, []byte(before+"0123456789"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"a", "e", "j", "ch", "ij", "abcdefghij"} {
+		var r Result
+		for i := range 10 {
+			e := code.Edit{File: file, Package: "p", Changes: []code.Change{{From: len(before) + i, To: len(before) + i + 1, Text: string(rune('a' + i))}}}
+			r.Attempts = append(r.Attempts, Attempt{Edit: e, Outcome: Kept})
+		}
+		c := confirming{Confirmation: &Confirmation{}, subject: edits{&r}}
+		looks := 0
+		err := c.until("p", Breaks, func(files trial.Files) (string, error) {
+			looks++
+			text := files[file][len(before):]
+			if i := bytes.IndexAny(text, bad); i >= 0 {
+				return string(text[i]), nil
+			}
+			return "", nil
+		})
+		dropped := ""
+		for i, a := range r.Attempts {
+			if name := string(rune('a' + i)); a.Outcome == Breaks {
+				if dropped += name; a.Why != name {
+					t.Errorf("%s: taken back for %s", name, a.Why)
+				}
+			}
+		}
+		if err != nil || dropped != bad || looks > 5*len(bad)+1 {
+			t.Errorf("%s: took %q back after %d looks, %v", bad, dropped, looks, err)
+		}
 	}
 }

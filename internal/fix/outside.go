@@ -269,7 +269,7 @@ type patched struct {
 	all trial.Files
 }
 
-func (p *patched) files() (trial.Files, error) { return p.all, nil }
+func (p *patched) files(string, int) (trial.Files, error) { return p.all, nil }
 
 func (p *patched) kept() []Attempt {
 	if p.Outcome != Kept {
@@ -278,7 +278,7 @@ func (p *patched) kept() []Attempt {
 	return []Attempt{*p.Attempt}
 }
 
-func (p *patched) drop(_ string, o Outcome, why string) bool {
+func (p *patched) drop(_ string, _ int, o Outcome, why string) bool {
 	p.Outcome, p.Why = o, why
 	return true
 }
