@@ -153,6 +153,15 @@ func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
 	for i := n + 1; i < len(s); i++ {
 		out = append(out, s[i]) //sum
 	}
+	for i := 1; i <= n; i++ {
+		out = append(out, i) //from one
+	}
+	for i := 0; i <= n; i++ {
+		out = append(out, i) //one more
+	}
+	for i := 2; i <= n; i++ {
+		out = append(out, i) //from two
+	}
 	return out
 }
 `)
@@ -168,6 +177,9 @@ func f(s []int, m map[int]int, l *list.List, n int) (out []int) {
 	f("down", "len(s)")
 	f("between", "len(s)-n")
 	f("sum", "")
+	f("from one", "n")
+	f("one more", "")
+	f("from two", "")
 	f("nothing", "")
 	f("list", "l.Len()")
 	f("keys", "len(m)")

@@ -224,8 +224,8 @@ func (l *Line) sequence(x ast.Expr) string {
 	return ""
 }
 
-// boundOf is how often a for statement runs at most: n of for i := 0; i < n; i++, and of for i := n - 1; i >= 0; i--,
-// n-m of for i := m; i < n; i++, and l.Len() for one over the elements of a container/list.
+// boundOf is how often a for statement runs at most: n of for i := 0; i < n; i++, of for i := 1; i <= n; i++ and of
+// for i := n - 1; i >= 0; i--, n-m of for i := m; i < n; i++, and l.Len() for one over the elements of a container/list.
 func (l *Line) boundOf(n *ast.ForStmt) string {
 	init, ok := n.Init.(*ast.AssignStmt)
 	cond, isTest := n.Cond.(*ast.BinaryExpr)
@@ -235,11 +235,11 @@ func (l *Line) boundOf(n *ast.ForStmt) string {
 	from := init.Rhs[0]
 	switch inc, _ := n.Post.(*ast.IncDecStmt); cond.Op {
 	case token.LSS, token.LEQ:
-		switch n := l.number(cond.Y); {
-		case inc == nil || inc.Tok != token.INC:
-		case n == "" || l.isZero(from):
+		switch n, v := l.number(cond.Y), l.Info().Types[from].Value; {
+		case inc == nil || inc.Tok != token.INC || n == "":
+		case cond.Op == token.LSS && l.isZero(from) || cond.Op == token.LEQ && v != nil && v.String() == "1":
 			return n
-		case l.Constant(from) || pureOperand(from) != nil:
+		case cond.Op == token.LSS && (l.Constant(from) || pureOperand(from) != nil):
 			return n + "-" + l.text(from)
 		}
 	case token.GEQ:
