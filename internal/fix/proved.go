@@ -35,19 +35,19 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 		if _, ok := s.benchs[row.Run]; !ok {
 			continue
 		}
-		var now, rest []code.Edit
+		var safe, rest []code.Edit
 		for _, e := range lists[i] {
 			if e.Safe() {
-				now = append(now, e)
+				safe = append(safe, e)
 			} else {
 				rest = append(rest, e)
 			}
 		}
-		if lists[i] = rest; len(now) == 0 {
+		if lists[i] = rest; len(safe) == 0 {
 			continue
 		}
-		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(now), s.left())
-		all := s.attempts(row, now)
+		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(safe), s.left())
+		all := s.attempts(row, safe)
 		if err := p.row(ctx, slices.Clone(all)); err != nil {
 			p.open[len(p.open)-1].spare = all
 			return err

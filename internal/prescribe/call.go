@@ -19,7 +19,7 @@ func (p *allocated) listed(code string) bool {
 	return p.Library != nil && p.Library.Code == code && !(p.Library.Stays == library.Values && p.isValue()) && p.suited()
 }
 
-// suited reports whether the better call does the same here; what is not seen is no permission.
+// suited reports whether the better call does the same here. Where the call is not seen, a condition does not hold.
 func (p *allocated) suited() bool {
 	if p.Expr == nil || p.Expr.Kind != source.Call {
 		return !suited.Conditional(p.Callee)

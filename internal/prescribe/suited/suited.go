@@ -76,13 +76,13 @@ func constantFirst(p idiom.Place) bool {
 	return a != nil && p.Info.Types[a].Value != nil
 }
 
-// withoutKey is true of hashes that are made with nil for their key: only these have a function that sums up at once.
+// withoutKey reports whether a hash is made with nil for its key: only then a function sums up at once.
 func withoutKey(p idiom.Place) bool {
 	c := call(p)
 	return c != nil && len(c.Args) == 1 && p.Info.Types[c.Args[0]].IsNil()
 }
 
-// emptyBytes is true of a buffer that begins with no content: one with content reads what it is handed.
+// emptyBytes reports whether a buffer begins empty: one with content is there to be read.
 func emptyBytes(p idiom.Place) bool {
 	a := argument(p, 0)
 	if a == nil {
@@ -96,7 +96,7 @@ func emptyBytes(p idiom.Place) bool {
 	return p.Info.Types[a].IsNil()
 }
 
-// readOnly is true of what is handed on as an io.Reader.
+// readOnly reports whether the call is an argument for a parameter of type io.Reader.
 func readOnly(p idiom.Place) bool {
 	if len(p.Path) == 0 {
 		return false
@@ -113,7 +113,7 @@ func readOnly(p idiom.Place) bool {
 	return at >= 0 && at < sig.Params().Len() && sig.Params().At(at).Type().String() == "io.Reader"
 }
 
-// ofStream is true of what does not write to, or read from, a buffer in memory: such a text must be readable alone.
+// ofStream reports whether an encoder or decoder is for something else than a buffer in memory, whose content is read by itself.
 func ofStream(p idiom.Place) bool {
 	a := argument(p, 0)
 	if a == nil {
@@ -126,7 +126,7 @@ func ofStream(p idiom.Place) bool {
 	return true
 }
 
-// ofSlice is true of a sort.Interface that is a slice: others may swap elements of several.
+// ofSlice reports whether a sort.Interface is a slice: others may swap the elements of several.
 func ofSlice(p idiom.Place) bool {
 	a := argument(p, 0)
 	if a == nil {
@@ -136,7 +136,7 @@ func ofSlice(p idiom.Place) bool {
 	return ok
 }
 
-// capturesNothing is true of a function that is the same each time.
+// capturesNothing reports whether the function that a timer calls is the same each time.
 func capturesNothing(p idiom.Place) bool {
 	lit, ok := argument(p, 1).(*ast.FuncLit)
 	if !ok {

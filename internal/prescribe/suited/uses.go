@@ -10,7 +10,7 @@ import (
 // settings are methods of a json.Decoder that json.Unmarshal has nothing for.
 var settings = map[string]bool{"UseNumber": true, "DisallowUnknownFields": true, "More": true, "Token": true, "Buffered": true, "InputOffset": true}
 
-// oneValue is true of a decoder that decodes once, by nothing but Decode.
+// oneValue reports whether a decoder decodes one value, by nothing but Decode.
 func oneValue(p idiom.Place) bool {
 	c := call(p)
 	if c == nil || p.Body() == nil {
@@ -101,7 +101,7 @@ func asksNames(path []ast.Node) bool {
 	return ok && (sel.Sel.Name == "Name" || sel.Sel.Name == "IsDir")
 }
 
-// namesOnly is true of a list of files that is gone through for names and kinds.
+// namesOnly reports whether the program asks the files of a list for their names and kinds alone.
 func namesOnly(p idiom.Place) bool {
 	v := variableOf(p, false)
 	if v == nil || p.Body() == nil {
@@ -120,7 +120,7 @@ func namesOnly(p idiom.Place) bool {
 	})
 }
 
-// walksNames is true of a walk whose function looks at names and kinds alone.
+// walksNames reports whether the function of a walk asks files for their names and kinds alone.
 func walksNames(p idiom.Place) bool {
 	lit, ok := argument(p, 1).(*ast.FuncLit)
 	if !ok || p.Body() == nil {
