@@ -89,6 +89,7 @@ func ofMaking() []kind {
 		{"compiled once", "cache-compiled", once.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
 		{"result made once", "cache-compiled", once.CallOnce},
+		{"one pool for all", "pool-misuse", once.PoolOnce},
 		{"table made once", "cache-compiled", once.TableOnce},
 		{"handed from a variable", "cache-compiled", once.HandedOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
@@ -139,6 +140,7 @@ func ofMaking() []kind {
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
 		{"made where it is needed", "skip-work", branch.MadeLater},
+		{"replaced where it is there", "avoid-conversion", branch.ReplacedThere},
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
@@ -148,6 +150,7 @@ func ofMaking() []kind {
 // ofMemory are kinds that give what a line makes its size, its place or a second use.
 func ofMemory() []kind {
 	return []kind{
+		{"gathered in bytes", "presize-builder", owner.GatheredBytes},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"written from one slice", "reuse-buffer", memory.WrittenFromOne},
@@ -158,6 +161,7 @@ func ofMemory() []kind {
 		{"copy with room", "presize-slice", idiom.CopyWithRoom},
 		{"made with room", "presize-slice", idiom.RoomAtOnce},
 		{"number in its place", "reuse-buffer", idiom.NumberInPlace},
+		{"filled from its end", "presize-builder", gather.FromEnd},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
@@ -194,7 +198,8 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is",
+	"one pool for all", "replaced where it is there", "gathered in bytes", "filled from its end"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/lab/corpus"
@@ -66,6 +69,7 @@ type score struct {
 	fixes, site1, site3, cure3, covered, advice, errors int
 	controls, alarms                                    int
 	amounts                                             []held
+	silent                                              map[string]int // cases without a cure at the place, by what the first row there says
 }
 
 func (s *score) add(c corpus.Case, r row) {
@@ -90,8 +94,30 @@ func (s *score) add(c corpus.Case, r row) {
 		s.advice += r.Advice
 		if r.Covered {
 			s.covered++
+		} else if why := r.why(); why != "" {
+			if s.silent == nil {
+				s.silent = map[string]int{}
+			}
+			s.silent[why]++
 		}
 	}
+}
+
+// names are those that a reason holds.
+var names = regexp.MustCompile(`(is allocated inside )[^,]+|(would fit)[^\n]*|(\w+-\w+)( would fit)`)
+
+// why is the reason for which nothing is named at the place that was changed, without names; "" if the place is not shown.
+func (r row) why() string {
+	for _, s := range r.First {
+		if s.Hit {
+			_, text, found := strings.Cut(s.Text, ": ")
+			if !found {
+				text = s.Text
+			}
+			return names.ReplaceAllString(text, "$1…")
+		}
+	}
+	return ""
 }
 
 // apart ends the name of a column of cases whose mutators were written without a look at the cures.
@@ -131,4 +157,13 @@ func table(w io.Writer, scores map[string]*score) {
 	line("controls", func(s *score) string { return fmt.Sprint(s.controls) })
 	line("cures named on controls", func(s *score) string { return fmt.Sprint(s.alarms) })
 	line("not judged", func(s *score) string { return fmt.Sprint(s.errors) })
+	reasons := map[string]bool{}
+	for _, c := range columns {
+		for why := range scores[c].silent {
+			reasons[why] = true
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(reasons)) {
+		line("silent: "+why, func(s *score) string { return fmt.Sprint(s.silent[why]) })
+	}
 }

@@ -51,6 +51,16 @@ func (s *Site) Together(e ast.Expr, pieces []Piece, room int64) []Change {
 	return []Change{s.Before(stmt.Node(), lines...), s.Replace(e, "string("+name+")")}
 }
 
+// Reverse is a statement that turns a slice round.
+func (f *File) Reverse(list string, at token.Pos) (text string, imports []string) {
+	if pkg, imports, ok := f.Use("slices", at); ok && f.Since("go1.21") {
+		return fmt.Sprintf("%s.Reverse(%s)", pkg, list), imports
+	}
+	i, j := f.Fresh("i", at), f.Fresh("j", at)
+	return fmt.Sprintf("for %[1]s, %[2]s := 0, len(%[3]s)-1; %[1]s < %[2]s; %[1]s, %[2]s = %[1]s+1, %[2]s-1 {\n"+
+		"%[3]s[%[1]s], %[3]s[%[2]s] = %[3]s[%[2]s], %[3]s[%[1]s]\n}", i, j, list), nil
+}
+
 // alone reports whether a statement returns an expression, or sets a variable to it, and does nothing else.
 func alone(stmt ast.Node, e ast.Expr) bool {
 	switch n := stmt.(type) {

@@ -97,6 +97,12 @@ func (f *File) ConstString(e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
+// IsEmptyString reports whether e is the constant "".
+func (f *File) IsEmptyString(e ast.Expr) bool {
+	text, ok := f.ConstString(e)
+	return ok && text == ""
+}
+
 // IsZero reports whether e is the constant 0.
 func (f *File) IsZero(e ast.Expr) bool {
 	v := f.Info().Types[e].Value

@@ -15,6 +15,11 @@ import (
 // that holds them and what follows.
 func InsertInPlace(on *code.Site) []code.Edit {
 	s := &site{on}
+	if s.Cur.ParentEdgeKind() == edge.CallExpr_Args { // the inner append, on a line of its own
+		if call := s.Cur.Parent().Node().(*ast.CallExpr); s.Builtin(call, "append") != nil && s.Line(call.Pos()) != s.Line(s.Cur.Node().Pos()) {
+			s = &site{&code.Site{File: s.File, Cur: s.Cur.Parent(), Place: s.Place}}
+		}
+	}
 	outer, ok := s.Cur.Node().(*ast.CallExpr)
 	if !ok || s.Builtin(outer, "append") == nil || len(outer.Args) != 2 || !outer.Ellipsis.IsValid() || !s.Since("go1.21") {
 		return nil

@@ -16,7 +16,7 @@ import (
 func AppendAndReverse(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Builtin(call, "append") == nil || !call.Ellipsis.IsValid() || len(call.Args) != 2 || !s.Since("go1.21") {
+	if !ok || s.Builtin(call, "append") == nil || !call.Ellipsis.IsValid() || len(call.Args) != 2 {
 		return nil
 	}
 	front, ok := ast.Unparen(call.Args[0]).(*ast.CompositeLit)
@@ -43,10 +43,6 @@ func AppendAndReverse(on *code.Site) []code.Edit {
 			return nil // the loop looks at what there is
 		}
 	}
-	pkg, imports, ok := s.Use("slices", loop.Node().Pos())
-	if !ok {
-		return nil
-	}
 	var elems []string
 	for _, e := range front.Elts {
 		if _, keyed := e.(*ast.KeyValueExpr); keyed {
@@ -62,9 +58,10 @@ func AppendAndReverse(on *code.Site) []code.Edit {
 		}
 		elems = append([]string{text}, elems...)
 	}
+	turned, imports := s.Reverse(v.Name(), loop.Node().Pos())
 	return []code.Edit{{Text: fmt.Sprintf("append to `%s`, and turn it round behind the loop", v.Name()), Imports: imports, Changes: []code.Change{
 		s.Replace(call, fmt.Sprintf("append(%s, %s)", v.Name(), strings.Join(elems, ", "))),
-		s.After(loop.Node(), fmt.Sprintf("%s.Reverse(%s)", pkg, v.Name()))}}}
+		s.After(loop.Node(), turned)}}}
 }
 
 // emptyBefore reports whether a slice is declared empty in the list of a loop, and nothing between the two names

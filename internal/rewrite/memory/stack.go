@@ -63,14 +63,19 @@ func (s *site) givenBack(v *types.Var) bool {
 	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool { return u.ParentEdgeKind() == edge.ReturnStmt_Results })
 }
 
-// sizeOnce is the text of a size that an edit asks for several times, and the statement that computes it first
+// sizeOnce is the text of a size that an edit asks for several times, an int, and the statement that computes it first
 // where it takes more than names and numbers.
 func (s *site) sizeOnce(size ast.Expr) (first, text string) {
-	if s.PureSize(size) {
-		return "", s.Source(size)
+	text = s.Source(size)
+	isInt := types.Identical(s.Info().TypeOf(size), types.Typ[types.Int])
+	if isInt && s.PureSize(size) {
+		return "", text
+	}
+	if !isInt {
+		text = "int(" + text + ")"
 	}
 	name := s.Fresh("size", size.Pos())
-	return fmt.Sprintf("%s := %s\n", name, s.Source(size)), name
+	return fmt.Sprintf("%s := %s\n", name, text), name
 }
 
 // elements64 is the number of elements, a power of two, that holds most of the blocks that were

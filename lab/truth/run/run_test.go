@@ -26,6 +26,10 @@ func TestUndone(t *testing.T) {
 	if !good.undone() {
 		t.Error("the saving in allocations is reached")
 	}
+	traded := good
+	if traded.Fixed.B, traded.After.B = 120, 120; !traded.undone() {
+		t.Error("people took the same bytes for it")
+	}
 	for what, change := range map[string]func(*row){
 		"a broken test": func(r *row) { r.Broken = []string{"p.TestA"} }, "an error": func(r *row) { r.Error = "x" },
 		"no edit kept": func(r *row) { r.Kept = 0 }, "half of the saving": func(r *row) { r.Fixed.Allocs = 8 },
