@@ -44,6 +44,14 @@ const (
 	sumOrPool    = "use the package's Sum function where the bytes are there at once, or keep hashes in a pool and Reset them"
 	pooledStream = "keep readers and writers in a pool and Reset them"
 	sameAppend   = "use the Append form of the same name into a buffer"
+	keptNumber   = "use a number that is there as the receiver: it keeps its words"
+	keptQuotient = "use QuoRem with two numbers that are there: they keep their words, and what is not asked for is not made anew"
+	pooledReader = "hand it a bufio.Reader from a pool, which it reads through as it is"
+	pooledWriter = "hand it a bufio.Writer from a pool, which it writes to as it is"
+	knownFields  = "decode into a struct of the fields that are asked for: as an interface each value is an object, and all are taken"
+	fieldsOfCall = "hand the attributes to the call that logs, or keep the logger: With clones its handler each time"
+	askedFirst   = "ask Match or MatchString first: it copies the text even if nothing matches"
+	onceForKey   = "make it once for each key, and keep it: it expands the key again each time"
 )
 
 // entries lists allocating calls of the standard library, and of a few modules that most programs have. The first that fits counts.
@@ -73,15 +81,25 @@ var entries = []Entry{
 	{"reflect.StructOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
 	{"net.CIDRMask", "", "cache-compiled", "make the mask once for each length", Nothing},
+	{"hash/crc32.MakeTable", "", "cache-compiled", "make the table once, in a package variable", Nothing},
+	{"hash/crc64.MakeTable", "", "cache-compiled", "make the table once, in a package variable", Nothing},
+	{"runtime/debug.ReadBuildInfo", "", "cache-compiled", "ask once, when the program starts", Nothing},
 	{"net.ParseCIDR", "", "avoid-conversion", "use netip.ParsePrefix and Masked, whose values need no memory", Nothing},
 	{"net.ParseIP", "net/netip.", "skip-work", "look at the last byte first: what ends neither with a hexadecimal digit nor with a colon is no address, and the call allocates for its error", Failed},
 	{"net.ParseIP", "", "avoid-conversion", "use netip.ParseAddr and Unmap, whose result is a value: it takes zones, too", Nothing},
+	{"net.IPv4", "", "avoid-conversion", "use netip.AddrFrom4, whose value needs no memory", Nothing},
+	{"net.IP.To16", "", "avoid-conversion", "use To4, or netip.AddrFromSlice, whose value needs no memory: of four bytes it makes a new slice", Nothing},
+	{"net.IP.Mask", "", "avoid-conversion", "use netip.Prefix and Masked, whose values need no memory", Nothing},
 
 	// Reflection.
 	{"reflect.Append*", "", "presize-slice", "use reflect.MakeSlice with the final length where that is known, else Grow, SetLen and Index of an addressable slice: Append makes a new header each time", Result},
 	{"reflect.Value.MapKeys", "", "reuse-buffer", "go through the map with MapRange, and set one key with SetIterKey", Nothing},
 	{"reflect.(*MapIter).Key", "", "reuse-buffer", "make one value before the loop, and set it with SetIterKey", Nothing},
 	{"reflect.(*MapIter).Value", "", "reuse-buffer", "make one value before the loop, and set it with SetIterValue", Nothing},
+	{"reflect.Value.MapIndex", "reflect.", "reuse-buffer", "go through the map with MapRange, and set one value with SetIterValue", Nothing},
+	{"reflect.New", "reflect.", "reuse-buffer", "make one value, and set it to zero with SetZero before each use", Nothing},
+	{"reflect.Value.Slice*", "reflect.Value.Slice", "reuse-buffer", "use Index with an offset, or SetLen of a slice that can be addressed: it makes a header each time", Nothing},
+	{"reflect.Value.Interface", "reflect.", "unbox-interface", "ask the kind and use Int, String and the like, or reflect.TypeAssert (Go 1.25): of a value that can be addressed it makes a copy", Nothing},
 
 	// Calls that allocate only for their errors, and media types without parameters.
 	{"strconv.Parse*", "", "skip-work", onlyErrors, Failed},
@@ -95,6 +113,7 @@ var entries = []Entry{
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
 	{"go.opentelemetry.io/otel/trace.WithAttributes", "", "skip-work", "make the attributes only where the span is recording (IsRecording): of one that is started, set them after Start, if no sampler asks for them", Nothing},
 	{"path/filepath.Walk", "", "skip-work", "use WalkDir where only names and kinds are asked: it asks for no file information", Nothing},
+	{"net/url.(*URL).Query", "", "skip-work", "keep the Values, or look for the one key in RawQuery: each call parses the whole query into a map", Nothing},
 	{"io/ioutil.ReadDir", "", "skip-work", "use os.ReadDir where only names and kinds are asked: it asks for no file information", Nothing},
 	{"os.(*File).Readdir", "", "skip-work", "use ReadDir where only names and kinds are asked: it asks for no file information", Nothing},
 
@@ -128,6 +147,11 @@ var entries = []Entry{
 	{"encoding/csv.(*Reader).Read", "", "reuse-buffer", "set ReuseRecord", Values},
 	{"encoding/xml.(*Decoder).DecodeElement", "", "avoid-conversion", "read the element's tokens and set the fields by hand: it decodes by reflection", Values},
 	{"encoding/csv.NewWriter", "bufio.", "pool-object", "hand it a bufio.Writer from a pool, which it writes to as it is", Nothing},
+	{"encoding/xml.NewDecoder", "bufio.", "pool-object", pooledReader, Nothing},
+	{"encoding/xml.NewEncoder", "bufio.", "pool-object", pooledWriter, Nothing},
+	{"encoding/xml.Marshal*", "bufio.", "pool-object", "encode with xml.NewEncoder onto a bufio.Writer from a pool: it makes a writer of 4 KiB each time", Nothing},
+	{"mime/quotedprintable.NewReader", "bufio.", "pool-object", pooledReader, Nothing},
+	{"image.Decode*", "bufio.", "pool-object", pooledReader, Nothing},
 	{"text/tabwriter.NewWriter", "", "pool-object", "keep the writer in a pool and Init it again", Nothing},
 	{"bufio.NewReader*", "", "pool-object", "keep readers in a pool and Reset them", Nothing},
 	{"bufio.NewWriter*", "", "pool-object", "keep writers in a pool and Reset them", Nothing},
@@ -157,6 +181,9 @@ var entries = []Entry{
 	{"hash/crc64.New*", "", "pool-object", "use the package's Checksum function where the bytes are there at once, or keep hashes in a pool and Reset them", Nothing},
 	{"hash/adler32.New*", "", "pool-object", "use the package's Checksum function where the bytes are there at once, or keep hashes in a pool and Reset them", Nothing},
 	{"crypto/hmac.New", "", "pool-object", "keep one for each key in a pool and Reset it: it hashes the key again each time", Nothing},
+	{"crypto/aes.NewCipher", "", "pool-object", onceForKey, Nothing},
+	{"crypto/cipher.NewGCM*", "", "pool-object", onceForKey, Nothing},
+	{"golang.org/x/crypto/chacha20poly1305.New*", "", "pool-object", onceForKey, Nothing},
 	{"golang.org/x/crypto/blake2*.New*", "", "pool-object", sumOrPool, Nothing},
 	{"golang.org/x/crypto/sha3.NewLegacyKeccak*", "", "pool-object", pooledHash, Nothing},
 	{"golang.org/x/crypto/sha3.NewCShake*", "", "pool-object", pooledHash, Nothing},
@@ -199,11 +226,13 @@ var entries = []Entry{
 	{"strings.Split", "", "avoid-conversion", "use strings.Cut or IndexByte for one part, strings.SplitSeq (Go 1.24) for all", Nothing},
 	{"strings.SplitN", "", "avoid-conversion", "use strings.Cut or IndexByte, part by part", Nothing},
 	{"strings.SplitAfter", "", "avoid-conversion", "use IndexByte for one part, strings.SplitAfterSeq (Go 1.24) for all", Nothing},
+	{"strings.SplitAfterN", "", "avoid-conversion", "use IndexByte, part by part", Nothing},
 	{"strings.Fields", "", "avoid-conversion", "use strings.FieldsSeq (Go 1.24)", Nothing},
 	{"strings.FieldsFunc", "", "avoid-conversion", "use strings.FieldsFuncSeq (Go 1.24)", Nothing},
 	{"bytes.Split", "", "avoid-conversion", "use bytes.Cut or IndexByte for one part, bytes.SplitSeq (Go 1.24) for all", Nothing},
 	{"bytes.SplitN", "", "avoid-conversion", "use bytes.Cut or IndexByte, part by part", Nothing},
 	{"bytes.SplitAfter", "", "avoid-conversion", "use IndexByte for one part, bytes.SplitAfterSeq (Go 1.24) for all", Nothing},
+	{"bytes.SplitAfterN", "", "avoid-conversion", "use IndexByte, part by part", Nothing},
 	{"bytes.Fields", "", "avoid-conversion", "use bytes.FieldsSeq (Go 1.24)", Nothing},
 	{"bytes.FieldsFunc", "", "avoid-conversion", "use bytes.FieldsFuncSeq (Go 1.24)", Nothing},
 	{"strings.ToLower", "", "avoid-conversion", "compare with strings.EqualFold", Nothing},
@@ -220,6 +249,16 @@ var entries = []Entry{
 	{"strings.Map", "", "avoid-conversion", "append the mapped runes to a byte slice", Result},
 	{"regexp.(*Regexp).FindStringSubmatch", "", "avoid-conversion", "use FindStringSubmatchIndex and slice the text, or strings.Cut where the expression is fixed text: each match makes two slices", Nothing},
 	{"regexp.(*Regexp).FindSubmatch", "", "avoid-conversion", "use FindSubmatchIndex and slice the bytes, or bytes.Cut where the expression is fixed text: each match makes two slices", Nothing},
+	{"regexp.(*Regexp).FindAllStringSubmatch", "regexp.(*Regexp).FindAllStringSubmatch", "avoid-conversion", "use FindAllStringSubmatchIndex and slice the text: each match makes a slice of its own", Nothing},
+	{"regexp.(*Regexp).FindAllSubmatch", "regexp.(*Regexp).FindAllSubmatch", "avoid-conversion", "use FindAllSubmatchIndex and slice the bytes: each match makes a slice of its own", Nothing},
+	{"regexp.(*Regexp).ReplaceAll*", "", "avoid-conversion", askedFirst, Handed},
+	{"encoding/json.Unmarshal", "encoding/json.(*decodeState).objectInterface", "avoid-conversion", knownFields, Nothing},
+	{"encoding/json.Unmarshal", "encoding/json.(*decodeState).arrayInterface", "avoid-conversion", knownFields, Nothing},
+	{"encoding/json.Unmarshal", "encoding/json.(*decodeState).literalInterface", "avoid-conversion", knownFields, Nothing},
+	{"encoding/json.Unmarshal", "encoding/json.(*decodeState).valueInterface", "avoid-conversion", knownFields, Nothing},
+	{"path.Join", "path.Join", "avoid-conversion", "put the parts together with + where they are clean: Join copies them twice", Result},
+	{"net.JoinHostPort", "", "avoid-conversion", "append host, colon and port to where the text goes, with brackets around a host that has a colon", Result},
+	{"time.Duration.String", "", "avoid-conversion", "append it to where the text goes: append(b, d.String()...) allocates nothing for it", Result},
 	{"strconv.Format*", "", "avoid-conversion", "use strconv.Append… into a buffer", Result},
 	{"strconv.Itoa", "", "avoid-conversion", "use strconv.AppendInt into a buffer", Result},
 	{"strconv.Quote*", "", "avoid-conversion", sameAppend, Result},
@@ -241,6 +280,7 @@ var entries = []Entry{
 	{"net/netip.*.String", "", "avoid-conversion", "use AppendTo into a buffer, which appends nothing for an invalid one", Result},
 	{"net/netip.*.MarshalBinary", "", "avoid-conversion", "use AppendBinary (Go 1.24) into a buffer", Result},
 	{"net/netip.*.MarshalText", "", "avoid-conversion", "use AppendTo into a buffer", Result},
+	{"net/netip.Addr.AsSlice", "", "avoid-conversion", "use As4 or As16, whose results are arrays", Nothing},
 	{"net.IP.String", "", "avoid-conversion", "use netip.AddrFromSlice and Unmap, and AppendTo into a buffer, where there is an address", Result},
 	{"net.IP.MarshalText", "", "avoid-conversion", "use AppendText (Go 1.24) into a buffer", Result},
 	{"net.(*UDPAddr).String", "", "avoid-conversion", "use AddrPort, with Unmap of its address, and AppendTo into a buffer, where there is an address", Result},
@@ -253,6 +293,31 @@ var entries = []Entry{
 	{"math/big.NewInt", "", "reuse-buffer", "set a number that is there", Nothing},
 	{"math/big.NewFloat", "", "reuse-buffer", "set a number that is there", Nothing},
 	{"math/big.NewRat", "", "reuse-buffer", "set a number that is there", Nothing},
+	{"math/big.(*Int).String", "math/big.(*Int).Text", "avoid-conversion", "use Append into a buffer", Result},
+	{"math/big.(*Int).Text", "math/big.(*Int).Text", "avoid-conversion", "use Append into a buffer", Result},
+	{"math/big.(*Float).Text", "math/big.(*Float).Text", "avoid-conversion", "use Append into a buffer", Result},
+	{"math/big.(*Float).String", "math/big.(*Float).Text", "avoid-conversion", "use Append into a buffer", Result},
+	{"math/big.(*Int).Add", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Sub", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Mul", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Set*", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Lsh", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Rsh", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Neg", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Abs", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).And", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Or", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Xor", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Int).Quo", "math/big.nat.", "reuse-buffer", keptQuotient, Nothing},
+	{"math/big.(*Int).Rem", "math/big.nat.", "reuse-buffer", keptQuotient, Nothing},
+	{"math/big.(*Float).Add", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Float).Sub", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Float).Mul", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/big.(*Float).Set*", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
+	{"math/rand.Perm", "", "reuse-buffer", "fill a slice that is there, and Shuffle it", Nothing},
+	{"math/rand.(*Rand).Perm", "", "reuse-buffer", "fill a slice that is there, and Shuffle it", Nothing},
+	{"math/rand/v2.Perm", "", "reuse-buffer", "fill a slice that is there, and Shuffle it", Nothing},
+	{"math/rand/v2.(*Rand).Perm", "", "reuse-buffer", "fill a slice that is there, and Shuffle it", Nothing},
 
 	// Interfaces in place of types.
 	{"sort.SliceStable", "", "unbox-interface", "use slices.SortStableFunc, which takes no interface and no reflection", Nothing},
@@ -262,6 +327,7 @@ var entries = []Entry{
 	{"sort.Reverse", "", "unbox-interface", "use slices.SortFunc with the operands of the comparison exchanged", Nothing},
 	{"image.(**).At", "", "unbox-interface", "use the method for the image's own type of color, such as RGBAAt", Nothing},
 	{"image.(**).Set", "", "unbox-interface", "use the method for the image's own type of color, such as SetRGBA, with a color of that type", Nothing},
+	{"image/color.(*modelFunc).Convert", "", "unbox-interface", "compute the values from those of RGBA: it boxes its result", Nothing},
 	{"reflect.DeepEqual", "", "unbox-interface", "compare the parts by ==, slices.Equal or maps.Equal, which take no interface", Nothing},
 	{"container/heap.*", "", "unbox-interface", "use a heap of the concrete type", Nothing},
 	{"container/list.(*List).*", "", "unbox-interface", "keep the values in a slice, or link them by fields of their own: each element is an object, and its value is boxed", Nothing},
@@ -271,6 +337,7 @@ var entries = []Entry{
 	{"bytes.Clone", "", "reuse-buffer", "copy into a slice that is there", Nothing},
 	{"slices.Concat", "", "reuse-buffer", "append into a slice that is there", Nothing},
 	{"maps.Clone", "", "reuse-buffer", "clear a map that is there, and copy into it with maps.Copy", Nothing},
+	{"maps.Collect", "", "presize-map", "fill a map of the final size with maps.Insert", Result},
 	{"google.golang.org/protobuf/proto.Marshal", "", "reuse-buffer", "use MarshalOptions.MarshalAppend with memory that is there", Nothing},
 	{"github.com/golang/protobuf/proto.Marshal", "", "reuse-buffer", "use MarshalOptions.MarshalAppend of google.golang.org/protobuf/proto, with proto.MessageV2 of the message and memory that is there", Nothing},
 	{"github.com/golang/snappy.Encode", "", "reuse-buffer", "hand it memory of MaxEncodedLen bytes that is there", Nothing},
@@ -288,6 +355,8 @@ var entries = []Entry{
 	{"log/slog.Error*", "", "unbox-interface", typedLog, Nothing},
 	{"log/slog.(*Logger).Log", "", "unbox-interface", typedLog, Nothing},
 	{"log/slog.Log", "", "unbox-interface", typedLog, Nothing},
+	{"log/slog.(*Logger).With", "", "unbox-interface", fieldsOfCall, Nothing},
+	{"go.uber.org/zap.(*Logger).With", "", "unbox-interface", fieldsOfCall, Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Debug*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Info*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Warn*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},

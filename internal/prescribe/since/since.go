@@ -15,10 +15,10 @@ var releases = []struct {
 }{
 	{regexp.MustCompile(`\berrors\.AsType\b`), "go1.26"},
 	{regexp.MustCompile(`\bAppend(Binary|Text)\b|\bFields(Func)?Seq\b`), "go1.24"},
-	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b|\bslices\.(AppendSeq|Collect|Sorted)\b`), "go1.23"},
+	{regexp.MustCompile(`\bunique\.[A-Z]|\bbinary\.Append\b|\bslices\.(AppendSeq|Collect|Sorted)\b|\bmaps\.Insert\b`), "go1.23"},
 	{regexp.MustCompile(`\bAppend(En|De)code\b`), "go1.22"},
 	{regexp.MustCompile(`\b(slices|maps|cmp)\.[A-Z]|\bsync\.Once(Func|Value)`), "go1.21"},
-	{regexp.MustCompile(`\butf16\.AppendRune\b`), "go1.20"},
+	{regexp.MustCompile(`\butf16\.AppendRune\b|\bSetZero\b`), "go1.20"},
 	{regexp.MustCompile(`\bfmt\.Append|\bAppendUint(16|32|64)\b`), "go1.19"},
 	{regexp.MustCompile(`\bnetip\.|AddrPort\b|\bSetIter(Key|Value)\b|\bAppendRune\b`), "go1.18"},
 }

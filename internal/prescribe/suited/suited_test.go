@@ -18,9 +18,12 @@ import (
 	"encoding/json"
 	"io"
 	"io/ioutil"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sort"
 	"time"
 )
@@ -71,6 +74,59 @@ func twice(r io.Reader, v any) {
 	d := json.NewDecoder(r) // -
 	d.Decode(v)             // -
 	d.Decode(v)             // -
+}
+
+func known(data []byte) (string, error) {
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil { // suits
+		return "", err
+	}
+	name, _ := m["name"].(string)
+	return name, nil
+}
+
+func allKeys(data []byte, see func(string, any)) error {
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil { // -
+		return err
+	}
+	for k, v := range m {
+		see(k, v)
+	}
+	return nil
+}
+
+func typed(data []byte) (n int) {
+	var m map[string]int
+	json.Unmarshal(data, &m) // -
+	return m["n"]
+}
+
+func queries(u *url.URL, key string) (string, string, url.Values) {
+	a := u.Query().Get("id") // suits
+	b := u.Query().Get(key)  // -
+	return a, b, u.Query()   // -
+}
+
+func logs(l *slog.Logger, n int) *slog.Logger {
+	l.With("n", n).Info("done") // suits
+	return l.With("n", n)       // -
+}
+
+func reflected(v, w reflect.Value, see func(any)) (out []reflect.Value) {
+	if s, ok := v.Interface().(string); ok { // suits
+		see(s)
+	}
+	see(v.Interface()) // -
+	for _, k := range v.MapKeys() {
+		out = append(out, v.MapIndex(k)) // suits
+		out = append(out, w.MapIndex(k)) // -
+	}
+	keys := v.MapKeys()
+	for _, k := range keys {
+		out = append(out, v.MapIndex(k)) // -
+	}
+	return out
 }
 
 func handed(r io.Reader) *json.Decoder {
