@@ -380,6 +380,26 @@ func TestRuntimeFrames(t *testing.T) {
 	}
 }
 
+// TestManyDeepStacks: the many stacks of a recursion keep the frames next to the allocation, and all objects count.
+func TestManyDeepStacks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run(t, build(t, ""), recorder.Env(dir, recorder.Options{Auto: true, MemRate: 1, GCAtExit: true, HeapSnap: time.Hour}), "recursive", "0s")
+	heap := files(t, dir).Files.Heap
+	if len(heap) == 0 {
+		t.Fatal("no allocation profile")
+	}
+	made, deepest := int64(0), 0
+	for _, s := range open(t, heap[len(heap)-1]).Sample {
+		if n := strings.Count(strings.Join(frames(s), " "), "main.wide"); n > 0 {
+			made, deepest = made+s.Value[0], max(deepest, n)
+		}
+	}
+	if made != 2048 || deepest < 20 || deepest > 32 {
+		t.Errorf("%d objects, want 2048, with stacks of up to %d calls", made, deepest)
+	}
+}
+
 func TestExitFlushes(t *testing.T) {
 	bin := build(t, "")
 	dir := t.TempDir()

@@ -55,6 +55,10 @@ func main() {
 			work(10 * time.Millisecond)
 		}
 		pprof.StopCPUProfile()
+	case "recursive": // with 2048 deep stacks
+		for i := 0; i < 2048; i++ {
+			wide(40, i)
+		}
 	case "parent":
 		child := exec.Command(os.Args[0], "return", "50ms")
 		child.Env = os.Environ()
@@ -90,6 +94,19 @@ func deep(n int) string {
 		return strings.Repeat("d", 64)
 	}
 	return deep(n-1) + ""
+}
+
+// wide calls itself in one of two places at the last levels, by the bits of a number.
+//
+//go:noinline
+func wide(n, bits int) string {
+	if n == 0 {
+		return strings.Repeat("w", 64)
+	}
+	if n <= 11 && bits>>uint(n-1)&1 == 1 {
+		return wide(n-1, bits) + ""
+	}
+	return wide(n-1, bits) + ""
 }
 
 var boxed interface{}
