@@ -61,7 +61,7 @@ func (c *candidate) whyNot() string {
 	case !c.short():
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
-		return "the memory is allocated inside " + life.ShortName(c.Parts[0].Via) + ", and no call without that allocation is known"
+		return fate.Inside(life.ShortName(c.Parts[0].Via), c.Parts[0].Library != nil)
 	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && outgrown.ask(c, nil) == finding.Yes:
 		return "the map outgrows its tables, and the code does not show its size where it is made"
 	case len(c.Finding.Stacks) > 0 && slices.ContainsFunc(c.Finding.Stacks[0].Frames, func(f evidence.Frame) bool { return f.Function == "internal/runtime/maps.newobject" }):

@@ -18,6 +18,15 @@ func Text(f *finding.Finding) string {
 	return f.Escape.Text
 }
 
+// Inside says that a library's function allocates; known, that there is a better call, which does not fit there.
+func Inside(function string, known bool) string {
+	text := "the memory is allocated inside " + function + ", and "
+	if known {
+		return text + "the better call that is known does not fit here"
+	}
+	return text + "no call without that allocation is known"
+}
+
 // Of is the compiler's destination of the value.
 func Of(f *finding.Finding) finding.Fate {
 	if f.Escape == nil {
