@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 
@@ -21,7 +22,7 @@ func ReplacedThere(on *code.Site) []code.Edit {
 	sel, isSel := call.Fun.(*ast.SelectorExpr)
 	stmt, listed := code.Statement(s.Cur)
 	if full != "bytes.Replace" && full != "bytes.ReplaceAll" || !isSel || !listed || len(call.Args) < 3 ||
-		!s.Pure(call.Args[0]) || !s.cheap(call.Args[1]) || s.empty(call.Args[1]) {
+		!s.Pure(call.Args[0]) || slices.ContainsFunc(call.Args[1:], func(e ast.Expr) bool { return !s.cheap(e) }) || s.empty(call.Args[1]) {
 		return nil
 	}
 	text := s.Source(call.Args[0])
@@ -54,8 +55,11 @@ func (s *site) asks(n ast.Node, cond string) bool {
 	return ok && s.Source(i.Cond) == cond
 }
 
-// cheap reports whether an expression has no effects and makes nothing that stays: a name, or bytes of a constant or a name.
+// cheap reports whether an expression has no effects and makes nothing that stays: a constant, a name, or bytes of either.
 func (s *site) cheap(e ast.Expr) bool {
+	if s.Info().Types[e].Value != nil {
+		return true
+	}
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if ok && len(call.Args) == 1 && s.Info().Types[call.Fun].IsType() {
 		return s.Info().Types[call.Args[0]].Value != nil || s.Pure(call.Args[0])

@@ -97,6 +97,19 @@ func (f *File) ConstString(e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
+// Character is the number of which e makes a text of one character, where a rune holds every value of its type; nil for others.
+func (f *File) Character(e ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !f.Info().Types[call.Fun].IsType() || !IsString(f.Info().TypeOf(call)) {
+		return nil
+	}
+	b := Basic(f.Info().TypeOf(call.Args[0]))
+	if b == nil || !slices.Contains([]types.BasicKind{types.Int8, types.Uint8, types.Int16, types.Uint16, types.Int32}, b.Kind()) {
+		return nil
+	}
+	return call.Args[0]
+}
+
 // IsEmptyString reports whether e is the constant "".
 func (f *File) IsEmptyString(e ast.Expr) bool {
 	text, ok := f.ConstString(e)

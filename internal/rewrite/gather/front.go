@@ -24,7 +24,7 @@ func FromEnd(on *code.Site) []code.Edit {
 	if !ok || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || assign.Rhs[0] != ast.Expr(add) {
 		return nil
 	}
-	v, char := s.Local(assign.Lhs[0]), s.character(add.X)
+	v, char := s.Local(assign.Lhs[0]), s.Character(add.X)
 	loop := s.loopAround(stmt)
 	if v == nil || s.Local(add.Y) != v || char == nil || !loop.Valid() || v.Type() != types.Typ[types.String] {
 		return nil
@@ -43,18 +43,6 @@ func FromEnd(on *code.Site) []code.Edit {
 		s.Before(loop.Node(), fmt.Sprintf("var %s [32]rune", array), fmt.Sprintf("%s := %s[:0]", runes, array)),
 		s.Replace(assign, fmt.Sprintf("%s = append(%[1]s, %[2]s)", runes, arg)),
 		s.After(loop.Node(), turned, fmt.Sprintf("%s = string(%s) + %[1]s", name, runes))}}}
-}
-
-// character is the number of which an expression makes a text of one character; nil for others.
-func (s *site) character(e ast.Expr) ast.Expr {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 || !s.Info().Types[call.Fun].IsType() || !code.IsString(s.Info().TypeOf(call)) {
-		return nil
-	}
-	if b := code.Basic(s.Info().TypeOf(call.Args[0])); b == nil || b.Info()&types.IsInteger == 0 || b.Info()&types.IsUntyped != 0 {
-		return nil
-	}
-	return call.Args[0]
 }
 
 // loopAround is the innermost loop around a statement, in its function.

@@ -55,10 +55,23 @@ func GatheredBytes(on *code.Site) []code.Edit {
 			e.Also = append(e.Also, *p)
 		}
 	}
-	if g.owner.Obj().Exported() {
-		e.Open = fmt.Sprintf("no other package may copy or compare a `%s`", g.owner.Obj().Name())
+	switch name := g.owner.Obj().Name(); {
+	case g.owner.Obj().Exported():
+		e.Open = fmt.Sprintf("nobody may copy or compare a `%s`, or what holds one", name)
+	case s.held(g.owner):
+		e.Open = fmt.Sprintf("what holds a `%s` must not be copied", name)
 	}
 	return []code.Edit{e}
+}
+
+// held reports whether a struct of the package has a field of a type: who copies that struct copies the value.
+func (s *site) held(t *types.Named) bool {
+	for _, obj := range s.Info().Defs {
+		if v, ok := obj.(*types.Var); ok && v.IsField() && types.Identical(v.Type(), t) {
+			return true
+		}
+	}
+	return false
 }
 
 // gathered is a field on its way from a string to bytes.
@@ -180,15 +193,13 @@ func (g *gathered) added(f *code.File, e ast.Expr, to string) (text string, impo
 	if f.IsEmptyString(e) {
 		return to, nil, true
 	}
-	if call, isCall := ast.Unparen(e).(*ast.CallExpr); isCall && len(call.Args) == 1 && f.Info().Types[call.Fun].IsType() {
-		if b := code.Basic(f.Info().TypeOf(call.Args[0])); b != nil && b.Info()&types.IsInteger != 0 {
-			pkg, imports, ok := f.Use("unicode/utf8", e.Pos())
-			arg := f.Source(call.Args[0])
-			if b.Kind() != types.Int32 || !types.Identical(f.Info().TypeOf(call.Args[0]), types.Typ[types.Int32]) {
-				arg = "rune(" + arg + ")"
-			}
-			return fmt.Sprintf("%s.AppendRune(%s, %s)", pkg, to, arg), imports, ok
+	if char := f.Character(e); char != nil {
+		pkg, imports, ok := f.Use("unicode/utf8", e.Pos())
+		arg := f.Source(char)
+		if !types.Identical(f.Info().TypeOf(char), types.Typ[types.Int32]) {
+			arg = "rune(" + arg + ")"
 		}
+		return fmt.Sprintf("%s.AppendRune(%s, %s)", pkg, to, arg), imports, ok
 	}
 	return fmt.Sprintf("append(%s, %s...)", to, f.Source(e)), nil, true
 }
