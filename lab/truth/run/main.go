@@ -196,11 +196,10 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 		return nil // the copy is as it was
 	}
 	before := filepath.Join(at, "before")
-	if _, err := bench.Command(ctx, o.tests, fixed, "go", "build", "./..."); err != nil {
-		if _, was := bench.Command(ctx, o.tests, before, "go", "build", "./..."); was == nil {
-			r.Broken = []string{"build"}
-			return nil
-		}
+	_, was := bench.Command(ctx, o.tests, before, "go", "build", "./...") // first: what is of other modules is built then
+	if _, err := bench.Command(ctx, o.tests, fixed, "go", "build", "./..."); err != nil && was == nil {
+		r.Broken = []string{"build"}
+		return nil
 	}
 	copies := bench.Copies{Before: before, After: fixed, Limit: o.tests}
 	if r.Broken, r.Passed = copies.Broken(ctx, "-vet=off", "./..."); len(r.Broken) > 0 {
