@@ -30,6 +30,7 @@ func PoolOnce(on *code.Site) []code.Edit {
 		at = at.Parent()
 		whole = at.Node().(*ast.UnaryExpr)
 	}
+	s = &site{&code.Site{File: s.File, Cur: at, Place: s.Place}} // one edit for all that New makes
 	e := s.once(fn, whole, "pool", "what is put into the pool must be of use to every one that takes from it")
 	if pointer {
 		return []code.Edit{e}
