@@ -103,8 +103,8 @@ func (s *score) add(c corpus.Case, r row) {
 	}
 }
 
-// names are those that a reason holds.
-var names = regexp.MustCompile(`(is allocated inside )[^,]+|(would fit)[^\n]*|(\w+-\w+)( would fit)`)
+// names matches the names and figures in a reason.
+var names = regexp.MustCompile(`(is allocated inside )[^,]+|[\w-]+ (would fit).*`)
 
 // why is the reason for which nothing is named at the place that was changed, without names; "" if the place is not shown.
 func (r row) why() string {
@@ -114,7 +114,7 @@ func (r row) why() string {
 			if !found {
 				text = s.Text
 			}
-			return names.ReplaceAllString(text, "$1…")
+			return names.ReplaceAllString(text, "$1…$2")
 		}
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// ReplacedThere asks whether bytes hold what is to be replaced before bytes.Replace makes a copy of them: it does in any case.
+// ReplacedThere guards bytes.Replace with bytes.Contains: Replace copies the text even if it replaces nothing.
 func ReplacedThere(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)

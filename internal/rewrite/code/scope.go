@@ -97,17 +97,22 @@ func (f *File) ConstString(e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
-// Character is the number of which e makes a text of one character, where a rune holds every value of its type; nil for others.
-func (f *File) Character(e ast.Expr) ast.Expr {
+// Character is the source of x as a rune where e is string(x); "" for other expressions, and for types of x whose values a
+// rune does not hold.
+func (f *File) Character(e ast.Expr) string {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || !f.Info().Types[call.Fun].IsType() || !IsString(f.Info().TypeOf(call)) {
-		return nil
+		return ""
 	}
 	b := Basic(f.Info().TypeOf(call.Args[0]))
 	if b == nil || !slices.Contains([]types.BasicKind{types.Int8, types.Uint8, types.Int16, types.Uint16, types.Int32}, b.Kind()) {
-		return nil
+		return ""
 	}
-	return call.Args[0]
+	x := f.Source(call.Args[0])
+	if types.Identical(f.Info().TypeOf(call.Args[0]), types.Typ[types.Int32]) {
+		return x
+	}
+	return "rune(" + x + ")"
 }
 
 // IsEmptyString reports whether e is the constant "".

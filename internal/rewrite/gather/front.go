@@ -26,7 +26,7 @@ func FromEnd(on *code.Site) []code.Edit {
 	}
 	v, char := s.Local(assign.Lhs[0]), s.Character(add.X)
 	loop := s.loopAround(stmt)
-	if v == nil || s.Local(add.Y) != v || char == nil || !loop.Valid() || v.Type() != types.Typ[types.String] {
+	if v == nil || s.Local(add.Y) != v || char == "" || !loop.Valid() || v.Type() != types.Typ[types.String] {
 		return nil
 	}
 	if around, inList := code.Statement(loop); !inList || around != loop || s.within(v, loop, add, assign) {
@@ -34,14 +34,10 @@ func FromEnd(on *code.Site) []code.Edit {
 	}
 	name := v.Name()
 	array, runes := s.Fresh(name+"Array", loop.Node().Pos()), s.Fresh(name+"Runes", loop.Node().Pos())
-	arg := s.Source(char)
-	if !types.Identical(s.Info().TypeOf(char), types.Typ[types.Int32]) {
-		arg = "rune(" + arg + ")"
-	}
 	turned, imports := s.Reverse(runes, loop.Node().Pos())
 	return []code.Edit{{Text: fmt.Sprintf("collect the characters of `%s`, and make the text once", name), Imports: imports, Changes: []code.Change{
 		s.Before(loop.Node(), fmt.Sprintf("var %s [32]rune", array), fmt.Sprintf("%s := %s[:0]", runes, array)),
-		s.Replace(assign, fmt.Sprintf("%s = append(%[1]s, %[2]s)", runes, arg)),
+		s.Replace(assign, fmt.Sprintf("%s = append(%[1]s, %[2]s)", runes, char)),
 		s.After(loop.Node(), turned, fmt.Sprintf("%s = string(%s) + %[1]s", name, runes))}}}
 }
 

@@ -132,7 +132,7 @@ func (g *gathered) declared(f *code.File, c inspector.Cursor) bool {
 	return false
 }
 
-// use changes what is done with the field at a selector.
+// use rewrites one use of the field, x.f; false if the use needs a string variable.
 func (g *gathered) use(f *code.File, c inspector.Cursor) bool {
 	sel := c.Node().(*ast.SelectorExpr)
 	text := f.Source(sel)
@@ -193,18 +193,14 @@ func (g *gathered) added(f *code.File, e ast.Expr, to string) (text string, impo
 	if f.IsEmptyString(e) {
 		return to, nil, true
 	}
-	if char := f.Character(e); char != nil {
+	if char := f.Character(e); char != "" {
 		pkg, imports, ok := f.Use("unicode/utf8", e.Pos())
-		arg := f.Source(char)
-		if !types.Identical(f.Info().TypeOf(char), types.Typ[types.Int32]) {
-			arg = "rune(" + arg + ")"
-		}
-		return fmt.Sprintf("%s.AppendRune(%s, %s)", pkg, to, arg), imports, ok
+		return fmt.Sprintf("%s.AppendRune(%s, %s)", pkg, to, char), imports, ok
 	}
 	return fmt.Sprintf("append(%s, %s...)", to, f.Source(e)), nil, true
 }
 
-// names reports whether an expression asks for the field, or calls what may set it.
+// names reports whether an expression reads the field, of any owner.
 func (g *gathered) names(f *code.File, e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -13,7 +14,7 @@ import (
 )
 
 // CutLoop cuts one part after the other off a string, in place of a loop over a slice of all of them: where the module's
-// Go has no SplitSeq, the loop counts the parts, or it leaves the first one out, which may be asked for by itself.
+// Go has no SplitSeq, where the loop counts the parts, or where it begins behind the first.
 func CutLoop(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
@@ -87,7 +88,7 @@ func (s *site) behindFirst() (loop *ast.RangeStmt) {
 			}
 		case *ast.SliceExpr:
 			r, isRange := u.Parent().Parent().Node().(*ast.RangeStmt)
-			if loop != nil || !isRange || n.Low == nil || n.High != nil || !s.isNumber(n.Low, 1) || r.X != ast.Expr(n) || r.Tok != token.DEFINE {
+			if loop != nil || !isRange || s.repeats(u, v) || n.Low == nil || n.High != nil || !s.isNumber(n.Low, 1) || r.X != ast.Expr(n) || r.Tok != token.DEFINE {
 				return nil
 			}
 			loop = r
@@ -99,6 +100,17 @@ func (s *site) behindFirst() (loop *ast.RangeStmt) {
 		}
 	}
 	return loop
+}
+
+// repeats reports whether a loop around the one over a use goes through the same parts several times.
+func (s *site) repeats(u inspector.Cursor, v *types.Var) bool {
+	over := u.Parent().Parent() // the loop over the use
+	for c := range over.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
+		if c != over && c.Node().Pos() > v.Pos() {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnly reports whether an expression is neither assigned to nor asked for its address.

@@ -196,7 +196,7 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 		return nil // the copy is as it was
 	}
 	before := filepath.Join(at, "before")
-	_, was := bench.Command(ctx, o.tests, before, "go", "build", "./...") // first: what is of other modules is built then
+	_, was := bench.Command(ctx, o.tests, before, "go", "build", "./...") // builds the dependencies of both copies
 	if _, err := bench.Command(ctx, o.tests, fixed, "go", "build", "./..."); err != nil && was == nil {
 		r.Broken = []string{"build"}
 		return nil
