@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 //	json FILE PATH REGEXP   the value at PATH (a.0.b) of a JSON file matches
 //	samples FILE REGEXP     a function on a stack of a pprof profile matches
 //	wait-for FILE           wait until a background command has written FILE
-//	truncate FILE N         keep the first N bytes of FILE
+//	truncate PATTERN N      keep the first N bytes of every file that matches
 //	env-from NAME FILE      set the variable NAME to what FILE holds
 //	served command...       ask a command that serves, then interrupt it
 //
@@ -235,11 +235,18 @@ const patience = 10 * time.Minute
 
 func scriptTruncate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: truncate FILE N")
+		ts.Fatalf("usage: truncate PATTERN N")
 	}
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
-	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("no file matches %s", args[0])
+	}
+	for _, f := range files {
+		ts.Check(os.Truncate(f, n))
+	}
 }
 
 func scriptEnvFrom(ts *testscript.TestScript, neg bool, args []string) {

@@ -38,6 +38,9 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 		if w.Name == name {
 			w.Sampled = sampled(d, name)
 			w.tell(d)
+			if note := w.trustClock(); note != "" {
+				notes = append(notes, note)
+			}
 			return w, notes, nil
 		}
 	}

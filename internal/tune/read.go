@@ -409,12 +409,8 @@ func (e *evidenceOf) steady(t *gcmodel.Trace) {
 	}
 	busy := last[metricCPU] - last[metricIdle] - (first[metricCPU] - first[metricIdle])
 	k := e.cpu.Seconds() / busy
-	if !(busy > 0 && k < 1 && k > leastClock) {
-		return
-	}
-	for i := range t.Points {
-		p := &t.Points[i]
-		p.Background, p.Assist, p.Idle, p.Pause = p.Background*k, p.Assist*k, p.Idle*k, p.Pause*k
+	if busy > 0 && k < 1 {
+		scaleTimes(t, k)
 	}
 }
 
@@ -434,10 +430,6 @@ func cutPauses(ps []gcmodel.Point) {
 
 // longPause is the longest accepted pause, as a multiple of the median.
 const longPause = 12
-
-// leastClock is the smallest accepted correction: on a busier machine the clocks are
-// useless.
-const leastClock = 0.2
 
 // setting returns the setting at the end of the recording; the program may have
 // changed it itself.

@@ -1,9 +1,12 @@
 package tune
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/gcmodel"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
@@ -20,5 +23,30 @@ func TestSampled(t *testing.T) {
 	}
 	if got := sampled(nil, "A"); got.Value != 0 {
 		t.Errorf("without a diagnosis: %v", got)
+	}
+}
+
+// TestTrustClock: what the clock counts above the CPU samples is waiting for a processor.
+func TestTrustClock(t *testing.T) {
+	const cpu = 2 // seconds
+	for _, c := range []struct {
+		clock, sampled, want float64 // shares of CPU
+		note                 bool
+	}{
+		{clock: 0.2, sampled: 0.3, want: 0.2},
+		{clock: 0.35, sampled: 0.3, want: 0.35},
+		{clock: 0.6, sampled: 0.3, want: 0.3, note: true},
+		{clock: 1.5, sampled: 0.6, want: 0.6, note: true},
+		{clock: 0.9, sampled: 0, want: 0.9},
+	} {
+		p := gcmodel.Point{Background: c.clock * cpu / 4, Assist: c.clock * cpu / 4}
+		w := Workload{Trace: &gcmodel.Trace{CPU: cpu, Whole: true, Points: []gcmodel.Point{p, p}}, Sampled: stats.Exact(c.sampled)}
+		note := w.trustClock()
+		if strings.Contains(note, percent(c.clock)) != c.note || (note != "") != c.note {
+			t.Errorf("clock %v, sampled %v: note %q", c.clock, c.sampled, note)
+		}
+		if got := measuredOf(w).Collector; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("clock %v, sampled %v: the collector takes %v, want %v", c.clock, c.sampled, got, c.want)
+		}
 	}
 }
