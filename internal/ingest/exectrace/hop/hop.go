@@ -6,6 +6,7 @@ package hop
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -110,7 +111,7 @@ func (h *Hopper) Begin(lane, pos int) {
 
 // Hop goes through the next events of the first batches. It passes n events of each batch, and one more of
 // those before the batch that is stuck; -1 if none is. A batch is stuck at its end, at an event whose length does
-// not show in its first eight bytes, and at one whose time takes more than two bytes.
+// not show in its first sixteen bytes, and at one whose time takes more than two bytes.
 func (h *Hopper) Hop(batches int) (n, stuck int) {
 	places := h.places[:batches]
 	for n := range rounds {
@@ -122,10 +123,14 @@ func (h *Hopper) Hop(batches int) (n, stuck int) {
 			step := h.steps[(uint64(kind)|goesOn(event))%uint64(len(h.steps))]
 			if int8(step) <= 0 {
 				if step == 0 {
-					return n, k
+					if step = h.far(i, kind); step == 0 {
+						return n, k
+					}
 				}
-				step &^= wide
-				place += Place(event>>16%0x80<<7) << timeShift
+				if step >= wide {
+					step &^= wide
+					place += Place(event>>16%0x80<<7) << timeShift
+				}
 			}
 			place += Place(event&0x7f00) << (timeShift - 8)
 			if event&0xff00ff == h.Block {
@@ -137,6 +142,27 @@ func (h *Hopper) Hop(batches int) (n, stuck int) {
 		}
 	}
 	return rounds, -1
+}
+
+// far is the step of an event whose length does not show in its first eight bytes; 0 where a batch is stuck. Events of
+// tasks are that long.
+//
+//go:noinline
+func (h *Hopper) far(i int, kind Kind) uint8 {
+	event, rest := binary.LittleEndian.Uint64(h.Data[i:]), binary.LittleEndian.Uint64(h.Data[i+8:])
+	const ends, time = 0x8080808080808080, 0x808000
+	missing := int(kind.Numbers()) - bits.OnesCount64(^event&ends&^0xff)
+	if event&time == time || missing <= 0 {
+		return 0
+	}
+	in := ^rest & ends
+	for ; missing > 1; missing-- {
+		in &= in - 1
+	}
+	if in == 0 {
+		return 0
+	}
+	return uint8(8+bits.TrailingZeros64(in)>>3+1) | uint8(event>>8)&wide
 }
 
 // Found returns the events picked from a batch, and the place of the next event, with the time of the last one.
