@@ -17,17 +17,25 @@ import (
 // Between two generations there is an EventSync, also before the first one and
 // after the last one.
 //
-// All happens on one goroutine: to hand events to another one costs more than most
-// visits do.
+// All happens on one goroutine: to hand events to another one costs more than a short
+// visit does.
 func Events(r io.Reader, kinds Kinds, visit func(*Event, *Names)) error {
 	_, err := events(r, outlet{kinds: kinds, visit: visit}, false)
 	return err
 }
 
-// ScanEvents is Events and Scan at once, in less time than both. Where the trace has an error, there is no
+// ScanEvents is Events and Scan at once, in less time than both. Where there are two processors, visit is called on a
+// goroutine of its own, and every call has ended when ScanEvents returns. Where the trace has an error, there is no
 // Summary; Scan returns one.
 func ScanEvents(r io.Reader, kinds Kinds, visit func(*Event, *Names)) (*Summary, error) {
-	return events(r, outlet{kinds: kinds, visit: visit}, true)
+	o := outlet{kinds: kinds, visit: visit}
+	if runtime.GOMAXPROCS(0) == 1 {
+		return events(r, o, true)
+	}
+	to, stop := newRelay(visit)
+	defer stop()
+	o.relay = to
+	return events(r, o, true)
 }
 
 func events(r io.Reader, o outlet, scan bool) (*Summary, error) {
@@ -36,6 +44,7 @@ func events(r io.Reader, o outlet, scan bool) (*Summary, error) {
 		return nil, err
 	}
 	m := &merger{version: v, counts: wire.Arguments(), order: newOrder(o)}
+	defer m.order.out.rename(nil)
 	if scan {
 		m.scan, m.kinds = newScanner(v, runtime.GOMAXPROCS(0)), hop.Kinds(false)
 	}

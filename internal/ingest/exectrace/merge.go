@@ -49,7 +49,7 @@ func (m *merger) merge(g *generation) error {
 	if err := m.lineUp(g, unit); err != nil {
 		return err
 	}
-	m.order.out.names.names = n
+	m.order.out.rename(n)
 	m.sync(begins)
 	for len(m.frontier) > 0 || len(m.samples) > 0 {
 		if err := m.step(); err != nil {

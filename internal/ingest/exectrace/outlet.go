@@ -7,6 +7,7 @@ type outlet struct {
 	last  int64 // time of the event before
 	next  Event
 	names Names
+	relay *relay // to a visitor on another goroutine; nil for one on this
 }
 
 // pass makes times differ: two clocks may show the same, or not agree. It
@@ -19,7 +20,15 @@ func (o *outlet) pass(t int64) int64 {
 // emit hands the next event on, if it is of a kind that is wanted.
 func (o *outlet) emit(next *Event) {
 	next.Time = o.pass(next.Time)
-	if o.kinds>>next.Kind&1 != 0 {
+	wanted := o.kinds>>next.Kind&1 != 0
+	if o.relay != nil {
+		if wanted {
+			o.relay.add(next, o)
+		}
+		o.names.late = o.names.late[:o.relay.late]
+		return
+	}
+	if wanted {
 		o.visit(next, &o.names)
 	}
 	if len(o.names.late) > 0 {
@@ -35,4 +44,12 @@ func (o *outlet) late(s string) Text {
 	}
 	o.names.late = append(o.names.late, s)
 	return lateText + Text(len(o.names.late)-1)
+}
+
+// rename changes what the numbers in events stand for.
+func (o *outlet) rename(n *names) {
+	if o.relay != nil {
+		o.relay.flush(o)
+	}
+	o.names.names = n
 }
