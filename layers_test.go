@@ -82,12 +82,12 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/ingest/exectrace",
-		ours:   []string{"internal/evidence", "internal/ingest/exectrace/frontier", "internal/ingest/exectrace/hop", "internal/ingest/exectrace/index", "internal/ingest/exectrace/section", "internal/ingest/exectrace/table", "internal/ingest/exectrace/wire", "internal/stats", "internal/unit"},
+		ours:   []string{"internal/evidence", "internal/ingest/exectrace/course", "internal/ingest/exectrace/frontier", "internal/ingest/exectrace/hop", "internal/ingest/exectrace/index", "internal/ingest/exectrace/relay", "internal/ingest/exectrace/section", "internal/ingest/exectrace/table", "internal/ingest/exectrace/wire", "internal/stats", "internal/unit"},
 		why:    "it reads the wire format itself; x/exp/trace is the yardstick, in tests only",
 	},
 	{
 		folder: "internal/ingest/exectrace/*",
-		ours:   []string{"internal/ingest/exectrace/wire"},
+		ours:   []string{"internal/ingest/exectrace/wire", "internal/unit"},
 		why:    "numbers of the format, where events begin, and an order of times: who reads a trace is not asked",
 	},
 	{

@@ -3,14 +3,14 @@ package exectrace
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/course"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
-	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // account sums up what the generations come to.
@@ -28,15 +28,8 @@ type account struct {
 	marking   bool
 	began     stamp // the open cycle …
 	openCycle Cycle
-	live      course
-	goal      course
-}
-
-// course follows an amount.
-type course struct {
-	Course
-	first  stamp
-	latest sample // of all generations so far
+	live      course.Follower
+	goal      course.Follower
 }
 
 func newAccount() *account {
@@ -121,7 +114,7 @@ func (a *account) addFound(st *stitched) {
 		a.work(w)
 	}
 	for _, s := range st.sweeps {
-		v := Sweep{s.count, a.duration(s.time), amount(s.swept), amount(s.reclaimed)}
+		v := Sweep{s.count, a.duration(s.time), course.Amount(s.swept), course.Amount(s.reclaimed)}
 		a.sum.Sweep.add(v)
 		a.payer(s.goroutine).Sweep.add(v)
 	}
@@ -163,9 +156,6 @@ func (a *account) stop(s stopPiece) {
 	a.sum.Stops = append(a.sum.Stops, Stop{a.moment(s.start), d, s.name, s.goroutine})
 }
 
-// amount is v as bytes; what no memory can hold is as much as an amount can.
-func amount(v uint64) unit.Bytes { return unit.Bytes(min(v, math.MaxInt64)) }
-
 // checkCycles finds out whether the events of mark phases, in order, make
 // sense after those before.
 func (a *account) checkCycles(events []cycleEvent) error {
@@ -191,19 +181,30 @@ func (a *account) addCycles(events []cycleEvent, results []result) {
 		bounds[i] = e.at
 	}
 	slices.Sort(bounds)
-	live := a.live.follow(bounds, results, func(r *result) []sample { return r.live })
-	goal := a.goal.follow(bounds, results, func(r *result) []sample { return r.goals })
+	live := a.live.Follow(bounds, of(results, func(r *result) []course.Sample { return r.live }))
+	goal := a.goal.Follow(bounds, of(results, func(r *result) []course.Sample { return r.goals }))
 	for _, e := range events {
 		k, _ := slices.BinarySearch(bounds, e.at)
 		switch {
 		case e.kind == wire.GCEnd:
-			a.openCycle.End, a.openCycle.LiveEnd = a.moment(e.at), amount(live[k])
+			a.openCycle.End, a.openCycle.LiveEnd = a.moment(e.at), live[k]
 			a.endCycle(e.at)
 		case !a.marking:
 			a.began = e.at
-			a.openCycle = Cycle{Start: a.moment(e.at), LiveStart: amount(live[k]), Goal: amount(goal[k]), Open: e.kind == wire.GCActive}
+			a.openCycle = Cycle{Start: a.moment(e.at), LiveStart: live[k], Goal: goal[k], Open: e.kind == wire.GCActive}
 		}
 		a.sequence, a.marking = e.sequence, e.kind != wire.GCEnd
+	}
+}
+
+// of iterates over the samples of one kind, batch by batch.
+func of(results []result, samples func(*result) []course.Sample) iter.Seq[[]course.Sample] {
+	return func(yield func([]course.Sample) bool) {
+		for i := range results {
+			if !yield(samples(&results[i])) {
+				return
+			}
+		}
 	}
 }
 
@@ -214,67 +215,6 @@ func (a *account) endCycle(at stamp) {
 		a.sum.Cycles.List = append(a.sum.Cycles.List, a.openCycle)
 	} else {
 		a.sum.UnlistedCycles++
-	}
-}
-
-// follow adds the samples of a generation and returns the newest value at each
-// of the bounds, which are sorted. Of samples with one stamp the largest
-// counts, so that the order of threads does not matter.
-func (c *course) follow(bounds []stamp, results []result, of func(*result) []sample) []uint64 {
-	newest := make([]sample, len(bounds)+1) // among those up to bound i and after bound i-1
-	for i := range results {
-		samples := of(&results[i])
-		c.see(samples)
-		for k := 0; len(samples) > 0; {
-			next, _ := slices.BinarySearch(bounds[k:], samples[0].at)
-			k += next
-			n := len(samples)
-			if k < len(bounds) {
-				n = sort.Search(n, func(i int) bool { return samples[i].at > bounds[k] })
-			}
-			for j := n - 1; j >= 0 && samples[j].at == samples[n-1].at; j-- {
-				newest[k] = newer(newest[k], samples[j])
-			}
-			samples = samples[n:]
-		}
-	}
-	values := make([]uint64, len(bounds))
-	for i := range values {
-		c.latest = newer(c.latest, newest[i])
-		values[i] = c.latest.value
-	}
-	c.latest = newer(c.latest, newest[len(bounds)])
-	c.Last = amount(c.latest.value)
-	return values
-}
-
-func newer(a, b sample) sample {
-	if b.at > a.at || b.at == a.at && b.value > a.value {
-		return b
-	}
-	return a
-}
-
-// see takes the samples of a batch, in order, into the extremes.
-func (c *course) see(samples []sample) {
-	if len(samples) == 0 {
-		return
-	}
-	first := samples[0]
-	least, most := first.value, first.value
-	for _, s := range samples {
-		least, most = min(least, s.value), max(most, s.value)
-		if s.at == first.at {
-			first.value = least
-		}
-	}
-	if c.Samples == 0 {
-		c.first, c.First, c.Min = first.at, amount(first.value), amount(least)
-	}
-	c.Samples += len(samples)
-	c.Min, c.Max = min(c.Min, amount(least)), max(c.Max, amount(most))
-	if first.at < c.first || first.at == c.first && amount(first.value) < c.First {
-		c.first, c.First = first.at, amount(first.value)
 	}
 }
 
@@ -291,7 +231,7 @@ func (a *account) summary(s *scanner, v version) *Summary {
 	a.closeThreads(s)
 	if a.marking {
 		a.openCycle.Open = true
-		a.openCycle.End, a.openCycle.LiveEnd = a.moment(a.last), amount(a.live.latest.value)
+		a.openCycle.End, a.openCycle.LiveEnd = a.moment(a.last), a.live.Last
 		a.endCycle(a.last)
 	}
 	sum.Heap = Heap{a.live.Course, a.goal.Course}

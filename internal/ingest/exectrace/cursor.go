@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/course"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -100,7 +101,7 @@ func (c *cursor) tell() {
 	case at > farthest:
 		p.fail(c.start, errFarStamp)
 	case c.kind == wire.HeapAlloc:
-		p.found.live = append(p.found.live, sample{at, c.args[0]})
+		p.found.live = append(p.found.live, course.Sample{At: at, Value: c.args[0]})
 	default:
 		p.hear(place{at, c.start}, c.kind == wire.GoBlock)
 	}

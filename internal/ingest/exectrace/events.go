@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/relay"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
 
@@ -32,7 +33,10 @@ func ScanEvents(r io.Reader, kinds Kinds, visit func(*Event, *Names)) (*Summary,
 	if runtime.GOMAXPROCS(0) == 1 {
 		return events(r, o, true)
 	}
-	to, stop := newRelay(visit)
+	to, stop := relay.New(visit, func(n *Names) {
+		clear(n.late)
+		n.late = n.late[:0]
+	})
 	defer stop()
 	o.relay = to
 	return events(r, o, true)

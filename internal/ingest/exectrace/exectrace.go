@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/course"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -116,11 +117,7 @@ type Heap struct {
 }
 
 // Course is how an amount changed over the trace.
-type Course struct {
-	Samples     int // in the trace; without any the rest is 0
-	First, Last unit.Bytes
-	Min, Max    unit.Bytes
-}
+type Course = course.Course
 
 // Pause sums the stops of the world for one reason.
 type Pause struct {

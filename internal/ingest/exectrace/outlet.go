@@ -1,5 +1,7 @@
 package exectrace
 
+import "github.com/heaptrim/heaptrim/internal/ingest/exectrace/relay"
+
 // outlet hands events on.
 type outlet struct {
 	kinds Kinds
@@ -7,7 +9,8 @@ type outlet struct {
 	last  int64 // time of the event before
 	next  Event
 	names Names
-	relay *relay // to a visitor on another goroutine; nil for one on this
+	relay *relay.Relay[Event, Names] // to a visitor on another goroutine; nil for one on this
+	kept  int                        // late names that the relay's events have
 }
 
 // pass makes times differ: two clocks may show the same, or not agree. It
@@ -23,9 +26,9 @@ func (o *outlet) emit(next *Event) {
 	wanted := o.kinds>>next.Kind&1 != 0
 	if o.relay != nil {
 		if wanted {
-			o.relay.add(next, o)
+			o.hand(next)
 		}
-		o.names.late = o.names.late[:o.relay.late]
+		o.names.late = o.names.late[:o.kept]
 		return
 	}
 	if wanted {
@@ -46,10 +49,26 @@ func (o *outlet) late(s string) Text {
 	return lateText + Text(len(o.names.late)-1)
 }
 
+// hand gives an event to the relay.
+func (o *outlet) hand(next *Event) {
+	full := o.relay.Add(next)
+	if o.kept = len(o.names.late); full {
+		o.flush()
+	}
+}
+
+// flush hands on what the relay has, with the late names, which are then gathered anew.
+func (o *outlet) flush() {
+	o.relay.Flush(func(n *Names) {
+		n.names = o.names.names
+		n.late, o.names.late, o.kept = o.names.late, n.late, 0
+	})
+}
+
 // rename changes what the numbers in events stand for.
 func (o *outlet) rename(n *names) {
 	if o.relay != nil {
-		o.relay.flush(o)
+		o.flush()
 	}
 	o.names.names = n
 }

@@ -3,6 +3,7 @@ package exectrace
 import (
 	"errors"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/course"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -19,7 +20,7 @@ type result struct {
 	events      int
 	first, last stamp
 	cycles      []cycleEvent
-	live, goals []sample
+	live, goals []course.Sample
 	err         error
 }
 
@@ -52,9 +53,9 @@ func (r *result) rescale(k float64) {
 	for i := range r.cycles {
 		stamps = append(stamps, &r.cycles[i].at)
 	}
-	for _, samples := range [][]sample{r.live, r.goals} {
+	for _, samples := range [][]course.Sample{r.live, r.goals} {
 		for i := range samples {
-			stamps = append(stamps, &samples[i].at)
+			stamps = append(stamps, &samples[i].At)
 		}
 	}
 	for _, s := range stamps {
@@ -194,10 +195,10 @@ func (p *parser) rare(kind byte, at stamp, i int) {
 		p.found.cycles = append(p.found.cycles, cycleEvent{at, args[0], kind})
 		return
 	case wire.HeapAlloc:
-		p.found.live = append(p.found.live, sample{at, args[0]})
+		p.found.live = append(p.found.live, course.Sample{At: at, Value: args[0]})
 		return
 	case wire.HeapGoal:
-		p.found.goals = append(p.found.goals, sample{at, args[0]})
+		p.found.goals = append(p.found.goals, course.Sample{At: at, Value: args[0]})
 		return
 	case wire.GCMarkAssistActive:
 		if o.b = 0; p.statusOf == args[0] {

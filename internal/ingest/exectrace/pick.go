@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/course"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/hop"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace/wire"
 )
@@ -43,7 +44,7 @@ func (p *parser) pick(h *hop.Hopper, lane int) {
 		if kind == wire.HeapAlloc { // often, and whoever runs
 			_, i := wire.Number(d, e.pos+1)
 			v, _ := wire.Number(d, i)
-			p.found.live = append(p.found.live, sample{e.at, v})
+			p.found.live = append(p.found.live, course.Sample{At: e.at, Value: v})
 			continue
 		}
 		if turn := h.Turn(pick); turn != hop.Nowhere {

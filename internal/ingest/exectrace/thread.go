@@ -107,10 +107,6 @@ type (
 		sequence uint64
 		kind     byte
 	}
-	sample struct {
-		at    stamp
-		value uint64
-	}
 )
 
 // found is what a batch, or a thread's first leg in it, comes to.

@@ -123,14 +123,13 @@ func (h *Hopper) Hop(batches int) (n, stuck int) {
 			step := h.steps[(uint64(kind)|goesOn(event))%uint64(len(h.steps))]
 			if int8(step) <= 0 {
 				if step == 0 {
-					if step = h.far(i, kind); step == 0 {
-						return n, k
-					}
+					step = h.far(i, kind)
 				}
-				if step >= wide {
-					step &^= wide
-					place += Place(event>>16%0x80<<7) << timeShift
+				if step == 0 {
+					return n, k
 				}
+				step &^= wide
+				place += Place(event>>16%0x80<<7*(event>>15&1)) << timeShift // nothing for a time of one byte
 			}
 			place += Place(event&0x7f00) << (timeShift - 8)
 			if event&0xff00ff == h.Block {
