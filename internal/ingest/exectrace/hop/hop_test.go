@@ -19,7 +19,7 @@ func TestHop(t *testing.T) {
 			kinds = append(kinds, byte(kind))
 		}
 	}
-	for range 2000 {
+	for range 300 {
 		data, events := batchOf(random, kinds)
 		h := New(false)
 		pos, first := 0, 0
