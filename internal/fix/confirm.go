@@ -410,11 +410,14 @@ func (c *confirming) dropWorse(worse []string) bool {
 	if c.o.Command != nil {
 		return len(worse) > 0 && c.drop("", 0, Slower, strings.Join(worse, ", "))
 	}
-	dropped := false
-	for _, a := range c.kept() {
-		if slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
-			dropped = c.drop(a.packages()[0], 0, Slower, a.Bench.Name) || dropped
+	dropped, behind := false, map[string]int{} // parts of a package that stay
+	for _, a := range slices.Backward(c.kept()) {
+		path := a.packages()[0]
+		if !slices.Contains(worse, a.Bench.Package+" "+a.Bench.Name) {
+			behind[path]++
+			continue
 		}
+		dropped = c.drop(path, behind[path], Slower, a.Bench.Name) || dropped
 	}
 	return dropped
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +30,30 @@ func (w *whole) kept() []Attempt {
 	a := Attempt{Outcome: Kept}
 	a.Edit.Package = w.path
 	return []Attempt{a}
+}
+
+// TestDropWorse: of several edits of a package, those go that were kept for a benchmark that is worse.
+func TestDropWorse(t *testing.T) {
+	r := &Result{}
+	for _, bench := range []string{"BenchmarkA", "BenchmarkB", "BenchmarkC", "BenchmarkB", "BenchmarkD"} {
+		a := Attempt{Outcome: Kept, Bench: trial.Bench{Package: "example.com/p", Name: bench}}
+		a.Edit.Package = "example.com/p"
+		r.Attempts = append(r.Attempts, a)
+	}
+	c := &confirming{subject: edits{r}}
+	if c.dropWorse([]string{"example.com/q BenchmarkA"}) {
+		t.Error("the benchmark of another package drops an edit")
+	}
+	if !c.dropWorse([]string{"example.com/p BenchmarkB"}) {
+		t.Error("no edit was dropped")
+	}
+	var left []string
+	for _, a := range c.kept() {
+		left = append(left, a.Bench.Name)
+	}
+	if want := []string{"BenchmarkA", "BenchmarkC", "BenchmarkD"}; !slices.Equal(left, want) {
+		t.Errorf("kept %v, want %v", left, want)
+	}
 }
 
 // TestLateTests: tests that have no time left do not break, and are said to be missing.
