@@ -1,6 +1,7 @@
 package equal
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"slices"
@@ -30,13 +31,19 @@ func (c comparison) into(v Verdict) Verdict {
 		}
 	}
 	known := c.appending()
+	same, other := 0, 0
 	for _, id := range c.old[0].order {
 		n, differs := c.scenario(id, known)
 		v.Calls += n
-		if differs != "" && v.Differs == "" {
-			v.Differs = differs
+		switch {
+		case differs != "":
+			other++
+			v.Differs = cmp.Or(v.Differs, differs)
+		case n > 0:
+			same++
 		}
 	}
+	v.most = other > same && other >= mostCloser
 	return v
 }
 

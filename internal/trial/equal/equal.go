@@ -46,6 +46,8 @@ type Verdict struct {
 	Raced     bool              // functions were called from several goroutines
 	Reached   int               // of the changed blocks, those that ran
 	Blocks    int
+
+	most bool // of many scenarios, most differ
 }
 
 // Covers reports whether the comparison looked at what the change does.
