@@ -89,7 +89,6 @@ func ofMaking() []kind {
 		{"compiled once", "cache-compiled", once.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
 		{"result made once", "cache-compiled", once.CallOnce},
-		{"one pool for all", "pool-misuse", once.PoolOnce},
 		{"table made once", "cache-compiled", once.TableOnce},
 		{"handed from a variable", "cache-compiled", once.HandedOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
@@ -161,7 +160,6 @@ func ofMemory() []kind {
 		{"copy with room", "presize-slice", idiom.CopyWithRoom},
 		{"made with room", "presize-slice", idiom.RoomAtOnce},
 		{"number in its place", "reuse-buffer", idiom.NumberInPlace},
-		{"filled from its end", "presize-builder", gather.FromEnd},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
@@ -199,7 +197,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is",
-	"one pool for all", "replaced where it is there", "gathered in bytes", "filled from its end"}
+	"replaced where it is there"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
