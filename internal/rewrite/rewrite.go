@@ -139,7 +139,6 @@ func ofMaking() []kind {
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
 		{"made where it is needed", "skip-work", branch.MadeLater},
-		{"replaced where it is there", "avoid-conversion", branch.ReplacedThere},
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
@@ -196,8 +195,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is",
-	"replaced where it is there"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
