@@ -40,6 +40,17 @@ func (p planned) room() time.Duration {
 	return time.Until(p.until)
 }
 
+// allow moves the end of a pass so that the next one has some time at least. Without a budget there is no end.
+func (p *planned) allow(least time.Duration) {
+	if end := time.Now().Add(least); !p.end.IsZero() && p.end.Before(end) {
+		p.end = end
+	}
+}
+
+// leastCounting is what the pass for allocations gets of a benchmark whose time is over: without it
+// there is nothing to say of the benchmark, and one operation is enough.
+const leastCounting = 2 * time.Second
+
 // shareUntil is when the first of the rest should end if all are to end in time.
 func shareUntil(now, until time.Time, rest []planned) time.Time {
 	var all time.Duration

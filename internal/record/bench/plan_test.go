@@ -156,3 +156,21 @@ func TestPlanLean(t *testing.T) {
 		t.Errorf("%d of a second, %d left out, want 5 and 15", len(chosen), len(left))
 	}
 }
+
+// TestAllow: the pass for allocations has some time, also where that of the benchmark is over.
+func TestAllow(t *testing.T) {
+	const least = time.Minute
+	now := time.Now()
+	for _, c := range []struct{ end, want time.Time }{
+		{}, // no budget
+		{now.Add(-time.Second), now.Add(least)},
+		{now.Add(least / 2), now.Add(least)},
+		{now.Add(time.Hour), now.Add(time.Hour)},
+	} {
+		p := planned{end: c.end}
+		p.allow(least)
+		if p.end.IsZero() != c.want.IsZero() || p.end.Sub(c.want).Abs() > least/4 {
+			t.Errorf("ends at %v, want %v", p.end.Sub(now), c.want.Sub(now))
+		}
+	}
+}
