@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"runtime/trace"
 	"testing"
 
@@ -24,11 +25,19 @@ func TestEventsOfTasks(t *testing.T) {
 		task.End()
 	}
 	trace.Stop()
-	seen := map[string]bool{}
-	err := exectrace.Events(&b, exectrace.KindsOf(exectrace.EventTaskEnd), func(ev *exectrace.Event, n *exectrace.Names) {
-		seen[n.Text(ev.Text)] = true
-	})
-	if err != nil || len(seen) < tasks {
-		t.Errorf("got error %v, %d names, want %d", err, len(seen), tasks)
+	for name, read := range map[string]func(io.Reader, exectrace.Kinds, func(*exectrace.Event, *exectrace.Names)) error{
+		"Events": exectrace.Events,
+		"ScanEvents": func(r io.Reader, k exectrace.Kinds, visit func(*exectrace.Event, *exectrace.Names)) error {
+			_, err := exectrace.ScanEvents(r, k, visit)
+			return err
+		},
+	} {
+		seen := map[string]bool{}
+		err := read(bytes.NewReader(b.Bytes()), exectrace.KindsOf(exectrace.EventTaskEnd), func(ev *exectrace.Event, n *exectrace.Names) {
+			seen[n.Text(ev.Text)] = true
+		})
+		if err != nil || len(seen) < tasks {
+			t.Errorf("%s: got error %v, %d names, want %d", name, err, len(seen), tasks)
+		}
 	}
 }

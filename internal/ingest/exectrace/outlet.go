@@ -65,7 +65,7 @@ func (o *outlet) flush() {
 	})
 }
 
-// rename changes what the numbers in events stand for.
+// rename gives the numbers in later events the names of their generation.
 func (o *outlet) rename(n *names) {
 	if o.relay != nil {
 		o.flush()

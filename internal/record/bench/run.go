@@ -256,9 +256,6 @@ func (r *benchRecorder) record(ctx context.Context, p planned) error {
 	begin := time.Now()
 	for range r.o.Count {
 		for i, pass := range all {
-			if i == 1 {
-				b.allow(leastCounting)
-			}
 			err := pass(ctx)
 			if errors.Is(err, errLate) && i+b.count > 0 { // the passes recorded so far are usable
 				r.lacks(fmt.Sprintf("the rest of %s, which was ended after %v: %v (use -budget or -bench)", p.name,
@@ -439,6 +436,7 @@ func (b *benchRun) keepText(p evidence.Part, text []byte) error {
 
 // allocation runs with every allocation recorded, or, where one operation makes too many, with samples of them.
 func (b *benchRun) allocation(ctx context.Context) error {
+	b.allow(leastCounting)
 	if !b.tested().recorder {
 		return b.plainAllocation(ctx)
 	}
