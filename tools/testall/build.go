@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type build struct {
 	env      []string
 	flags    []string
 	packages []string
+	label    string // what to add to the names of its tests
 }
 
 var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
@@ -64,8 +66,26 @@ func (b build) missing(ctx context.Context, module string) string {
 	return ""
 }
 
-// test runs the command in a module and adds up what it reports.
-func (b build) test(ctx context.Context, module string, command []string, total *tally) {
+// list asks for the import paths of its packages.
+func (b build) list(ctx context.Context, module string) ([]string, error) {
+	cmd := b.command(ctx, module, append([]string{"list"}, b.packages...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", module, err)
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// run runs the command in the module and adds up what it reports.
+func (b build) run(ctx context.Context, root string, command []string, total *tally) {
+	module := filepath.Join(root, b.dir)
+	fmt.Fprintf(total.live, "--- module %s\n", b.text)
+	total.build = b.label
+	if reason := b.missing(ctx, module); reason != "" {
+		total.skipped = append(total.skipped, b.text+": "+reason)
+		return
+	}
 	args := slices.Concat(command, b.flags, b.packages)
 	if err := goTest(b.command(ctx, module, args...), total); err != nil {
 		err = fmt.Errorf("module %s: go %s: %w", module, strings.Join(args, " "), err)

@@ -54,4 +54,16 @@ func TestBuilds(t *testing.T) {
 	f(0, "skipped: . GOPROXY=off GOTOOLCHAIN=go1.25.999: no go1.25.999 here: ", ". GOPROXY=off GOTOOLCHAIN=go1.25.999")
 	f(0, "\n1 passed, 0 failed, 1 skipped\n", ". GOPROXY=off GOTOOLCHAIN=go1.25.999")
 	f(1, "failed: module ", "none")
+	g := func(wantStatus int, want, plain string) {
+		t.Helper()
+		var stdout, stderr strings.Builder
+		got := run(t.Context(), []string{"-dir", root, "-plain", plain}, &stdout, &stderr)
+		if text := stdout.String() + stderr.String(); got != wantStatus || !strings.Contains(text, want) {
+			t.Errorf("run with %q plain = %d, want %d and %q\n%s", plain, got, wantStatus, want, text)
+		}
+	}
+	// Once, with the flags of the build.
+	g(0, "\n1 passed, 0 failed, 0 skipped\n", ". ./...")
+	g(1, "failed: example.com/m TestBad\n1 passed, 1 failed, 0 skipped\n", ". -tags=bad .")
+	g(1, "testall: go list in "+root+": exit status 1", ". ./none")
 }

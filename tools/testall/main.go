@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 func main() {
@@ -34,14 +35,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("testall", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", ".", "root of the repository")
-	race := flags.Bool("race", false, "test with the race detector, where a C compiler is there for it")
+	detector := flags.Bool("race", false, "test with the race detector, where a C compiler is there for it")
 	short := flags.Bool("short", false, "leave out tests that take long")
 	pattern := flags.String("run", "", "only tests that match the regular expression")
 	summary := flags.String("summary", "", "write the closing summary to `file` too")
-	var builds []build
-	flags.Func("also", "after all modules, without the race detector, test a `build` of one: its folder, variables, flags, packages", func(text string) error {
+	var also, plain []build
+	flags.Func("also", "test a `build` of a module as well, without the race detector: its folder, variables, flags, packages", func(text string) error {
 		b, err := parseBuild(text)
-		builds = append(builds, b)
+		b.label = " of " + text
+		also = append(also, b)
+		return err
+	})
+	flags.Func("plain", "test packages without the race detector only: those of a `build`", func(text string) error {
+		b, err := parseBuild(text)
+		plain = append(plain, b)
 		return err
 	})
 	if err := flags.Parse(args); err != nil {
@@ -61,30 +68,74 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *pattern != "" {
 		command = append(command, "-run", *pattern)
 	}
-	whole := build{packages: []string{"./..."}}
-	if *race {
+	var race []string
+	if *detector {
 		if missing := raceNeeds(ctx); missing != "" {
 			fmt.Fprintf(stdout, "testing without the race detector: %s\n", missing)
 		} else {
-			whole.flags = []string{"-race"}
+			race = []string{"-race"}
 		}
 	}
-	total := newTally(stdout)
+	// Beside each other: the root module, whose longest package leaves a processor idle, and all others.
+	lanes := [2][]build{1: plain}
 	for _, module := range modules {
-		fmt.Fprintf(stdout, "--- module %s\n", module)
-		whole.test(ctx, module, command, total)
+		b, err := whole(ctx, *dir, module, plain)
+		if err != nil {
+			fmt.Fprintln(stderr, "testall:", err)
+			return 1
+		}
+		if b.flags = race; len(b.packages) > 0 {
+			lane := 1
+			if b.dir == "." {
+				lane = 0
+			}
+			lanes[lane] = append(lanes[lane], b)
+		}
 	}
-	for _, b := range builds {
-		fmt.Fprintf(stdout, "--- module %s\n", b.text)
-		total.build = " of " + b.text
-		module := filepath.Join(*dir, b.dir)
-		if reason := b.missing(ctx, module); reason != "" {
-			total.skipped = append(total.skipped, b.text+": "+reason)
+	lanes[1] = append(lanes[1], also...)
+	live := &together{w: stdout}
+	var totals [2]*tally
+	var wg sync.WaitGroup
+	for i := range lanes {
+		totals[i] = newTally(live)
+		wg.Go(func() {
+			for _, b := range lanes[i] {
+				b.run(ctx, *dir, command, totals[i])
+			}
+		})
+	}
+	wg.Wait()
+	totals[0].merge(totals[1])
+	return finish(totals[0], *summary, stdout, stderr)
+}
+
+// whole is the build of all packages of a module but the plain ones.
+func whole(ctx context.Context, root, module string, plain []build) (build, error) {
+	dir, err := filepath.Rel(root, module)
+	b := build{text: dir, dir: dir, packages: []string{"./..."}}
+	for _, p := range plain {
+		if filepath.Clean(p.dir) != dir || err != nil {
 			continue
 		}
-		b.test(ctx, module, command, total)
+		var all, left []string
+		if all, err = b.list(ctx, module); err == nil {
+			left, err = p.list(ctx, module)
+		}
+		b.packages = slices.DeleteFunc(all, func(path string) bool { return slices.Contains(left, path) })
 	}
-	return finish(total, *summary, stdout, stderr)
+	return b, err
+}
+
+// together lets several goroutines write.
+type together struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(p)
 }
 
 // finish prints the summary and says whether it is a success.

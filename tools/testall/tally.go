@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -49,6 +50,16 @@ func newTally(live io.Writer) *tally {
 
 func (t *tally) ok() bool      { return t.failures() == 0 && t.passed > 0 }
 func (t *tally) failures() int { return len(t.failed) + len(t.broken) }
+
+// merge adds what another tally has.
+func (t *tally) merge(u *tally) {
+	t.passed += u.passed
+	t.skipped = append(t.skipped, u.skipped...)
+	t.failed = append(t.failed, u.failed...)
+	t.broken = append(t.broken, u.broken...)
+	t.times = append(t.times, u.times...)
+	maps.Copy(t.parents, u.parents)
+}
 
 // add takes one line and prints what a person wants to see of it at once: the
 // result of each package, and the output of what failed.

@@ -188,7 +188,7 @@ func TestPrefixes(t *testing.T) {
 			s, _ := exectrace.Scan(bytes.NewReader(data[:end]), exectrace.Options{Workers: 1})
 			whole = append(whole, s)
 		}
-		step := 1 + len(data)/500
+		step := 1 + len(data)/200
 		for cut := 17; cut < len(data); cut += step {
 			n := 0
 			for n+1 < len(ends) && ends[n+1] <= cut {
@@ -262,7 +262,7 @@ func TestGenerations(t *testing.T) {
 // left all times alone: it lets no event be earlier than those of the
 // generation before.
 func recordUnmoved(t *testing.T, long time.Duration) []byte {
-	for range 6 {
+	for range 3 {
 		data := recordTraceFor(t, long)
 		ref, err := readReference(bytes.NewReader(data), usualTick)
 		if err != nil {
