@@ -31,7 +31,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
 	case rank.Idle(c.diagnosis, f):
 		text = "leave it: in the time of an operation nothing to speak of is allocated here"
-	case len(offers) > 0 && c.blockSize() == 0: // CPU samples alone show the line
+	case c.blockSize() == 0: // CPU samples alone show the line
 		text = "leave it: what it costs could as well be chance, for no allocation was counted here"
 	case len(offers) > 0:
 		o := offers[0]

@@ -52,6 +52,12 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	}
 	f(finding.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
 	f(finding.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
+	f(finding.Cost{CPU: stats.Exact(0.01)}, "no allocation was counted here")
+	// A value whose end is not known is no reason where nothing says that there is one.
+	c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: finding.Cost{CPU: stats.Exact(0.01)}}, ruledOut: []string{"its end is not known"}}
+	if got := c.leave(nil).Remedy.Text; !strings.Contains(got, "no allocation was counted here") {
+		t.Errorf("of CPU samples alone: %q", got)
+	}
 }
 
 // TestWhyNothingFits: a map whose only table comes with its first entry is told
