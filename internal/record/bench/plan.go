@@ -149,6 +149,10 @@ const (
 	fewBenchmarks  = 8
 	quickBenchTime = 250 * time.Millisecond
 	quickPasses    = 2.75
+	// For fewer than these they are shorter still: ten samples of each of several say more of a package than
+	// fifty of one.
+	fewestBenchmarks = 4
+	briefBenchTime   = 100 * time.Millisecond
 	// A lean recording is a timing pass, which tells how long an operation takes, and the pass for allocations.
 	leanBenchTime = 50 * time.Millisecond
 	leanPasses    = 1.5
@@ -166,15 +170,19 @@ const (
 func plan(all []probed, budget time.Duration, length gocmd.BenchTime) (chosen []planned, leftOut []probed) {
 	allocs := float64(recordedAllocs)
 	if !length.Given() {
-		least, times := shortBenchTime, passes
+		least, most, times := shortBenchTime, longBenchTime, passes
 		fit := fits(budget, least, times)
 		if fit < fewBenchmarks && fit < len(all) {
-			least, times = quickBenchTime, quickPasses
+			least, most, times = quickBenchTime, shortBenchTime-1, quickPasses // a longer one has all passes
+			fit = fits(budget, least, times)
+		}
+		if fit < fewestBenchmarks && fit < len(all) {
+			least = briefBenchTime
 			fit = fits(budget, least, times)
 		}
 		all, leftOut = spread(all, max(fit, 1))
 		perBench := time.Duration((float64(budget)/float64(max(len(all), 1)) - float64(perBenchmark)) / times)
-		length.Time = min(max(perBench, least), longBenchTime)
+		length.Time = min(max(perBench, least), most)
 		allocs *= length.Time.Seconds() / longBenchTime.Seconds()
 	}
 	for _, p := range all {

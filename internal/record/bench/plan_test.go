@@ -12,7 +12,7 @@ import (
 // However many benchmarks there are, the plan must fit the budget by the stated costs
 // of a pass and of a recorded allocation. Benchmarks that do not fit are left out.
 func TestPlanFitsTheBudget(t *testing.T) {
-	for _, budget := range []time.Duration{6 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute} {
+	for _, budget := range []time.Duration{2 * time.Second, 3 * time.Second, 6 * time.Second, 20 * time.Second, time.Minute, 5 * time.Minute} {
 		for n := 1; n <= 400; n += 7 {
 			var all []probed
 			for i := range n {
@@ -25,7 +25,7 @@ func TestPlanFitsTheBudget(t *testing.T) {
 			}
 			var takes time.Duration
 			for _, p := range chosen {
-				if p.length < shortBenchTime && p.length < quickBenchTime || p.length > longBenchTime {
+				if p.length < briefBenchTime || p.length < quickBenchTime && budget > 4*time.Second || p.length > longBenchTime {
 					t.Fatalf("%v, %d benchmarks: a timing pass of %v", budget, n, p.length)
 				}
 				recording := time.Duration(float64(p.allocOps) * p.allocsPerOp * 1700) // ns per allocation
@@ -37,6 +37,9 @@ func TestPlanFitsTheBudget(t *testing.T) {
 			few := int(budget / (2200 * time.Millisecond))
 			if budget < 10*time.Second {
 				few = int(budget / time.Second)
+			}
+			if budget < 4*time.Second {
+				few = int(budget / (500 * time.Millisecond))
 			}
 			if len(chosen) < min(n, few) {
 				t.Errorf("%v, %d benchmarks: only %d are chosen", budget, n, len(chosen))
