@@ -110,16 +110,19 @@ func addWhy(advice []finding.Advice, code, why string) bool {
 // fewSamples are too few for a report, whatever their share.
 const fewSamples = 5
 
-// worth reports whether a share of a number of samples is large enough, and not based on a
-// few samples.
+// worth reports whether a share of a number of samples is large enough, not based on a few samples, and
+// larger than its uncertainty as percent prints it.
 func worth(share stats.Interval, samples float64) bool {
-	return share.Value >= leastShare && share.Low >= leastShare/2 && share.Value*samples >= fewSamples
+	return share.Value >= leastShare && share.Low >= leastShare/2 && share.Value*samples >= fewSamples && halfWidth(share) < share.Value
 }
+
+// halfWidth is the larger half of an interval.
+func halfWidth(i stats.Interval) float64 { return max(i.High-i.Value, i.Value-i.Low) }
 
 // percent prints a share with the larger half of its interval.
 func percent(i stats.Interval) string {
-	if half := max(i.High-i.Value, i.Value-i.Low); half > 0 {
-		return fmt.Sprintf("%.1f %% ±%.1f", 100*i.Value, 100*half)
+	if h := halfWidth(i); h > 0 {
+		return fmt.Sprintf("%.1f %% ±%.1f", 100*i.Value, 100*h)
 	}
 	return fmt.Sprintf("%.1f %%", 100*i.Value)
 }
