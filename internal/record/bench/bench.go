@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
@@ -205,39 +206,70 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 	return r.describe(ctx)
 }
 
-// buildAll builds the test binaries. The first has all the time that it takes; half of the budget
-// is left for measuring, so that others are built until then.
+// buildAll builds the test binaries. The first has all the time that it takes; half of the budget is left for
+// measuring, so that others are built until then.
 func (r *benchRecorder) buildAll(ctx context.Context) error {
-	built := 0
-	var firstErr error
 	half := time.Now().Add(r.o.Budget / 2)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
+	results := r.builds(limited)
+	ready := 0
+	var firstErr error
+	var late []testPackage
 	for i := range r.pkgs {
-		r.o.Progress("building %d/%d %s", i+1, len(r.pkgs), r.pkgs[i].ImportPath)
-		if err := r.build(limited, i); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		path := r.pkgs[i].ImportPath
+		r.o.Progress("building %d/%d %s", i+1, len(r.pkgs), path)
+		switch res := <-results[i]; {
+		case res.err != nil && limited.Err() != nil:
+			late = append(late, r.pkgs[i])
+		case res.err != nil:
+			firstErr = cmp.Or(firstErr, res.err)
+			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", path, firstFailure(res.err)))
+		default:
+			if res.warning != "" {
+				r.warn(res.warning)
 			}
-			if limited.Err() != nil {
-				r.lacks(fmt.Sprintf("%d packages whose test binaries half of the budget of %v left no time to build: %s (use "+
-					"-budget)", len(r.pkgs)-i, r.o.Budget, strings.Join(gocmd.FirstOf(pathsOf(r.pkgs[i:]), 8), ", ")))
-				break
+			if ready++; ready == 1 && !r.o.BenchTime.Given() {
+				defer time.AfterFunc(time.Until(half), cancel).Stop()
 			}
-			if firstErr == nil {
-				firstErr = err
-			}
-			r.lacks(fmt.Sprintf("%s, whose test binary does not build: %s", r.pkgs[i].ImportPath, firstFailure(err)))
-			continue
-		}
-		if built++; built == 1 && !r.o.BenchTime.Given() {
-			defer time.AfterFunc(time.Until(half), cancel).Stop()
 		}
 	}
-	if built == 0 {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(late) > 0 {
+		r.lacks(fmt.Sprintf("%d packages whose test binaries half of the budget of %v left no time to build: %s (use "+
+			"-budget)", len(late), r.o.Budget, strings.Join(gocmd.FirstOf(pathsOf(late), 8), ", ")))
+	}
+	if ready == 0 {
 		return firstErr
 	}
 	return nil
+}
+
+// built is how the test binary of a package was built.
+type built struct {
+	warning string
+	err     error
+}
+
+// builds begins to build the test binaries in their order, as many at once as there are processors: most of the time is
+// the linker's, which uses one. Each channel gets one result, after which nobody but the receiver has the package.
+func (r *benchRecorder) builds(ctx context.Context) []chan built {
+	results := make([]chan built, len(r.pkgs))
+	for i := range results {
+		results[i] = make(chan built, 1)
+	}
+	var next atomic.Int64
+	for range r.procs {
+		go func() {
+			for i := next.Add(1) - 1; i < int64(len(results)); i = next.Add(1) - 1 {
+				warning, err := r.build(ctx, int(i))
+				results[i] <- built{warning, err}
+			}
+		}()
+	}
+	return results
 }
 
 func pathsOf(pkgs []testPackage) []string {

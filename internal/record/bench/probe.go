@@ -27,8 +27,7 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 			continue
 		}
 		r.o.Progress("trying the benchmarks of package %d of %d, %s", i+1, len(r.pkgs), p.ImportPath)
-		// One package may take most of it, and the last one still has a moment.
-		found, err := r.probePackage(ctx, i, max(r.measuring/2-time.Since(begin), r.measuring/10))
+		found, err := r.probePackage(ctx, i, probeShare(r.measuring, time.Since(begin), i, len(r.pkgs)))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -49,6 +48,14 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 			strings.Join(gocmd.FirstOf(r.names(), 12), ", "))
 	}
 	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
+}
+
+// probeShare is how long the benchmarks of package i of n may be tried after some time: of the half of measuring that
+// is for trying, all packages together have no more than that and half as much again. One may take several times its
+// equal share of what is left, and the last still has a moment.
+func probeShare(measuring, took time.Duration, i, n int) time.Duration {
+	left := measuring/2 - took
+	return max(min(left, 4*left/time.Duration(n-i)), measuring/time.Duration(4*n))
 }
 
 // failedLine is how package testing names a benchmark that failed.

@@ -57,3 +57,23 @@ func TestAllocRate(t *testing.T) {
 		t.Errorf("46 million allocations of 2.6 GB: rate %d, want 8192", got)
 	}
 }
+
+// TestProbeShare: packages that take all that they may leave a quarter of the time for recording.
+func TestProbeShare(t *testing.T) {
+	for _, n := range []int{1, 2, 24, 300} {
+		took := time.Duration(0)
+		for i := range n {
+			share := probeShare(time.Minute, took, i, n)
+			if share < time.Minute/time.Duration(4*n) {
+				t.Errorf("package %d of %d has %v", i, n, share)
+			}
+			took += share
+		}
+		if took > 45*time.Second {
+			t.Errorf("%d packages are tried for %v of a minute", n, took)
+		}
+	}
+	if got := probeShare(time.Minute, 0, 0, 2); got != 30*time.Second {
+		t.Errorf("the first of two has %v", got)
+	}
+}

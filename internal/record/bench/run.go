@@ -53,8 +53,9 @@ func %[3]s(*testing.B) { heaptrim7q.Heaptrim7qFlush() }
 
 // build builds the test binary of one package with the recorder in its external test
 // package, or in the package itself where the other declares a name that the recorder needs, such as close. If
-// neither builds, the plain binary and go test's own profile are used.
-func (r *benchRecorder) build(ctx context.Context, i int) error {
+// neither builds, the plain binary and go test's own profile are used, and warning says so. It may run for several
+// packages at once.
+func (r *benchRecorder) build(ctx context.Context, i int) (warning string, err error) {
 	p := &r.pkgs[i]
 	p.binary = filepath.Join(r.tmp, fmt.Sprintf("p%d.test", i))
 	defer func() {
@@ -63,7 +64,6 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 		}
 	}()
 	args := []string{"-c", "-vet=off", "-o", p.binary}
-	var err error
 	flush := map[string]string{
 		"zz_heaptrim_hand_test.go":   fmt.Sprintf(handSource, p.Name, recorder.FlushFunc),
 		"zz_heaptrim_zflush_test.go": fmt.Sprintf(handedSource, p.Name, p.ImportPath, flushBenchmark),
@@ -71,22 +71,21 @@ func (r *benchRecorder) build(ctx context.Context, i int) error {
 	for _, files := range []map[string]string{with(p.Name+"_test", nil), with(p.Name, flush), with(p.Name, nil)} {
 		overlay, broken := r.overlay(p.Package, i, files)
 		if broken != nil {
-			return broken
+			return "", broken
 		}
 		if _, err = r.tool.Output(ctx, "test", append(args, "-overlay", overlay, p.ImportPath)...); err == nil {
 			p.recorder = true
-			return nil
+			return "", nil
 		}
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	if _, plain := r.tool.Output(ctx, "test", append(args, p.ImportPath)...); plain != nil {
-		return plain
+		return "", plain
 	}
-	r.warn(fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation "+
-		"kinds are not recorded: %v", p.ImportPath, err))
-	return nil
+	return fmt.Sprintf("%s: the recorder could not be added to its test binary, so in-use memory and allocation "+
+		"kinds are not recorded: %v", p.ImportPath, err), nil
 }
 
 // with are the files that add the recorder to the package of a name, with the files that write what it holds; nil: in the
