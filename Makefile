@@ -21,8 +21,8 @@ BUILDS := -also 'rt' \
 	-also 'rt GOTOOLCHAIN=go1.25.13 -skip=Misuse|Inline' \
 	$(if $(filter linux/amd64,$(shell go env GOHOSTOS GOHOSTARCH | paste -sd/)),-also 'rt GOARCH=386 -short -skip=Misuse|Inline')
 
-# Packages whose own code has one goroutine, and whose tests read source, or drive other processes, for
-# minutes: the race detector finds nothing there and doubles the time.
+# Packages with one goroutine, whose tests read source or run other processes for minutes: the race detector
+# finds nothing there and doubles the time.
 PLAIN := -plain '. . ./analyzers ./cmd/heaptrimvet ./internal/rewrite ./internal/trial/equal'
 
 # Tests and builds belong to one module each, whatever workspace they stand in.

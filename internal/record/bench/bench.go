@@ -206,8 +206,8 @@ func (r *benchRecorder) prepare(ctx context.Context) error {
 	return r.describe(ctx)
 }
 
-// buildAll builds the test binaries. The first has all the time that it takes; half of the budget is left for
-// measuring, so that others are built until then.
+// buildAll builds the test binaries. The first one may take any time. The others are built until half of the budget is
+// over; the other half is for measuring.
 func (r *benchRecorder) buildAll(ctx context.Context) error {
 	half := time.Now().Add(r.o.Budget / 2)
 	limited, cancel := context.WithCancel(ctx)
@@ -253,8 +253,8 @@ type built struct {
 	err     error
 }
 
-// builds begins to build the test binaries in their order, as many at once as there are processors: most of the time is
-// the linker's, which uses one. Each channel gets one result, after which nobody but the receiver has the package.
+// builds starts to build the test binaries in order, one for each processor at a time: linking uses a single processor.
+// Each channel gets one result; afterwards no goroutine writes to that package.
 func (r *benchRecorder) builds(ctx context.Context) []chan built {
 	results := make([]chan built, len(r.pkgs))
 	for i := range results {

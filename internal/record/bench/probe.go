@@ -50,9 +50,9 @@ func (r *benchRecorder) probe(ctx context.Context) ([]probed, error) {
 	return nil, fmt.Errorf("%w: every benchmark was skipped or printed no result", errNoBenchmarks)
 }
 
-// probeShare is how long the benchmarks of package i of n may be tried after some time: of the half of measuring that
-// is for trying, all packages together have no more than that and half as much again. One may take several times its
-// equal share of what is left, and the last still has a moment.
+// probeShare returns how long package i of n may be probed, when probing began took ago. Probing gets half of
+// measuring. A package gets up to four equal shares of the rest of that half, and at least measuring/4n. All packages
+// together take at most three quarters of measuring.
 func probeShare(measuring, took time.Duration, i, n int) time.Duration {
 	left := measuring/2 - took
 	return max(min(left, 4*left/time.Duration(n-i)), measuring/time.Duration(4*n))
