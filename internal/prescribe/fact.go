@@ -179,7 +179,7 @@ var (
 	toLocal = onLine("assigned to a variable", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && !e.Use.Field }, "use")
 	toField = onLine("assigned to a field", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && e.Use.Field }, "use")
 	looked  = test("only looked at", func(_ *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Expr.Use.Little() != "" && !strings.HasPrefix(p.Callee, "fmt.Fprint")
+		return p.Expr != nil && p.Expr.Use.Little() != "" && !library.Writes(p.Callee)
 	}, "looked")
 	fronted  = test("put in front of a variable", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Expr.PutsInFront() })
 	inARow   = test("added by several statements in a row", func(_ *candidate, p *allocated) bool { return p.Expr != nil && waste.InARow(p.Expr) > 1 }, "row")

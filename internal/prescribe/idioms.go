@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/holder"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
@@ -20,7 +21,7 @@ import (
 
 // isWritten makes a fact of a question about how the part's expression is written.
 func isWritten(name string, ask func(idiom.Place) bool, gives ...string) fact {
-	return test(name, func(_ *candidate, p *allocated) bool { return p.Expr != nil && ask(p.place()) }, gives...)
+	return test(name, func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line != nil && ask(p.place()) }, gives...)
 }
 
 // worded makes a fact of a question whose answer is a text; "" is no.
@@ -56,7 +57,7 @@ var (
 	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
 	asKey        = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
 	// byType is made of a type alone, in each operation.
-	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p) != "" }, "typefunc")
+	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p).Function != "" }, "typefunc")
 	// unfilled is a map of which the recording has no entry: what grows would be a part of the object.
 	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Leaves(c.source, p.owner())
@@ -134,8 +135,10 @@ func (p *allocated) filled() (count string, exact bool) {
 	return count, a.Exact
 }
 
-// ofType is the function that makes the part of a reflect.Type alone; "" for none.
-func (c *candidate) ofType(p *allocated) string { return way.OfType(c.source, c.heaviestWay(p)) }
+// ofType is the frame of the function that makes the part of a reflect.Type alone; zero for none.
+func (c *candidate) ofType(p *allocated) evidence.Frame {
+	return way.OfType(c.source, c.heaviestWay(p))
+}
 
 // times is how often the function makes the same.
 func (p *allocated) times() int {

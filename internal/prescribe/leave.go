@@ -49,7 +49,7 @@ func (c *candidate) unsure(offers []offer) finding.Row {
 }
 
 func (c *candidate) leftAlone(text string) finding.Row {
-	remedy := remedyOf(cureOf(cures.LeaveIt), proposal{Text: text, Why: fate.Text(c.Finding)}, finding.Prediction{Basis: "nothing is changed"})
+	remedy := remedyOf(cures.Of(cures.LeaveIt), proposal{Text: text, Why: fate.Text(c.Finding)}, finding.Prediction{Basis: "nothing is changed"})
 	return finding.Row{Finding: c.Finding, Remedy: remedy}
 }
 

@@ -46,7 +46,7 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	f := func(cost finding.Cost, want string) {
 		t.Helper()
 		c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: cost}, Parts: []*allocated{{}}}
-		if got := c.leave([]offer{{cure: cureOf("batch-arena")}}).Remedy.Text; !strings.Contains(got, want) {
+		if got := c.leave([]offer{{cure: cures.Of("batch-arena")}}).Remedy.Text; !strings.Contains(got, want) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}
 	}
@@ -88,18 +88,18 @@ func TestCuresOfSources(t *testing.T) {
 			t.Errorf("%s of %+v: %v, %q, want %q in it", cure.Code, p.Mix, ok, got.Text, want)
 		}
 	}
-	f(cureOf("hoist-closure"), nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "")
+	f(cures.Of("hoist-closure"), nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "")
 	same := dead
 	same.Passed.Fixed = true
-	f(cureOf("hoist-closure"), nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: same}, "what it captures stays the same")
-	f(cureOf("hoist-closure"), returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
+	f(cures.Of("hoist-closure"), nil, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: same}, "what it captures stays the same")
+	f(cures.Of("hoist-closure"), returned, allocated{Mix: finding.Mix{Kind: finding.KindClosure}, Expr: lit, Life: dead}, "make `func() {…}` once for all that capture the same")
 	logged := allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.log"}}, Callee: "m.log"}
-	f(cureOf("unbox-interface"), nil, logged, "")
+	f(cures.Of("unbox-interface"), nil, logged, "")
 	logged.Life.Passed.Spared = true
-	f(cureOf("unbox-interface"), nil, logged, "test first whether it is needed")
-	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
-	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "")
-	f(cureOf("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
+	f(cures.Of("unbox-interface"), nil, logged, "test first whether it is needed")
+	f(cures.Of("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindVariadic}, Expr: &source.Expr{Kind: source.Call, Call: source.Invocation{Callee: "m.runes", Unboxed: true}}, Callee: "m.runes"}, "")
+	f(cures.Of("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "reflect.Value.Call"}}, "")
+	f(cures.Of("unbox-interface"), nil, allocated{Mix: finding.Mix{Kind: finding.KindReflect, Via: "html/template.(*Template).Execute"}}, "")
 }
 
 // TestMoreHere: allocations of the line that a cure does not touch are told.
@@ -110,10 +110,10 @@ func TestMoreHere(t *testing.T) {
 	if n := c.notable(); n != 2 {
 		t.Errorf("%d notable parts, want 2", n)
 	}
-	if text := (offer{cure: cureOf("presize-map"), best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
+	if text := (offer{cure: cures.Of("presize-map"), best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
 		t.Errorf("text %q", text)
 	}
-	if text := (offer{cure: cureOf("presize-map"), best: proposal{Text: "do"}}).remedy().Text; text != "do" {
+	if text := (offer{cure: cures.Of("presize-map"), best: proposal{Text: "do"}}).remedy().Text; text != "do" {
 		t.Errorf("text %q", text)
 	}
 }
@@ -153,7 +153,7 @@ func TestTried(t *testing.T) {
 	} {
 		c.trial.Code, c.trial.Tried = "presize-slice", true
 		of := &candidate{Finding: &finding.Finding{}, trials: []finding.Trial{c.trial}}
-		left := of.tried([]offer{{cure: cureOf("presize-slice")}})
+		left := of.tried([]offer{{cure: cures.Of("presize-slice")}})
 		if stays := len(left) == 1; stays != c.stays {
 			t.Errorf("%+v: stays %v, want %v", c.trial, stays, c.stays)
 		}

@@ -30,9 +30,3 @@ func all(fit float64, text, why string) proposal {
 func remedyOf(c cures.Cure, p proposal, saves finding.Prediction) finding.Remedy {
 	return finding.Remedy{Code: c.Code, Safety: string(c.Safety), Text: p.Text, Why: p.Why, Rule: p.Rule, Fit: p.Fit, Saves: saves}
 }
-
-// cureOf is the cure of a code that the catalogue has.
-func cureOf(code string) cures.Cure {
-	c, _ := cures.Find(code)
-	return c
-}

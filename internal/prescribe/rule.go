@@ -47,6 +47,7 @@ const (
 	atOwner          // where the struct is made whose field holds it
 	atDeclared       // the declaration of the function that the compiler does not see through
 	atReset          // the line that drops what a field grew to
+	atTyped          // the function that makes it of a type alone
 )
 
 // takes is what a cure takes of a part.
@@ -93,7 +94,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
 	"result":    func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
 	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
-	"typefunc":  func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p)) },
+	"typefunc":  func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p).Function) },
 	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
 	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
 	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
@@ -236,6 +237,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case atReset:
 		reset, _ := c.reset(p)
 		pr.At = c.siteOf(reset)
+	case atTyped:
+		pr.At = c.session.Place(c.ofType(p))
 	}
 	switch r.takes {
 	case reused:

@@ -24,6 +24,6 @@ func skipped(lc waste.Line) finding.Row {
 		BytesPerOp: stats.Exact(lc.BytesPerOp), ObjectsPerOp: stats.Exact(lc.ObjectsPerOp),
 		Basis: "the whole cost of the line and its callees; the rows of the lines below count it too",
 	}
-	remedy := remedyOf(cureOf(cures.SkipWork), proposal{Text: lc.Text, Rule: unusedWork, Fit: cures.HitRate(cures.SkipWork, unusedWork), Why: "cost of the line with all that it calls"}, saves)
+	remedy := remedyOf(cures.Of(cures.SkipWork), proposal{Text: lc.Text, Rule: unusedWork, Fit: cures.HitRate(cures.SkipWork, unusedWork), Why: "cost of the line with all that it calls"}, saves)
 	return finding.Row{Finding: f, Remedy: remedy}
 }

@@ -37,9 +37,14 @@ func Of(values []ssa.Value, functions iter.Seq[*ssa.Function]) finding.Box {
 	}
 	if len(all) == 1 {
 		out.Settled = p.settled(all[0].X)
-	}
-	if field := p.sole(all[0]); field != nil && len(all) == 1 {
-		out.Field, out.Type = field.Name(), types.TypeString(all[0].X.Type(), types.RelativeTo(all[0].Parent().Package().Pkg))
+		if field := p.sole(all[0]); field != nil {
+			out.Field = field.Name()
+		} else {
+			out.Field = p.holding(all[0])
+		}
+		if out.Field != "" {
+			out.Type = types.TypeString(all[0].X.Type(), types.RelativeTo(all[0].Parent().Package().Pkg))
+		}
 	}
 	return out
 }

@@ -56,3 +56,9 @@ func Find(code string) (Cure, bool) {
 	}
 	return Cure{}, false
 }
+
+// Of is the cure of a code that the catalogue has.
+func Of(code string) Cure {
+	c, _ := Find(code)
+	return c
+}

@@ -15,8 +15,8 @@ import (
 const mostCalls = 4
 
 // Harmless reports whether a call does nothing but to return what it makes, so that it could be left out where nobody
-// uses that. Of code that was not read, only those that Pure lists and functions that make something by the name of New
-// count as harmless.
+// uses that. Of code that was not read, only those that Pure lists, fmt.Errorf, and functions that make something by the
+// name of New count as harmless.
 func Harmless(c *ssa.CallCommon) bool { return harmless(c, mostCalls) }
 
 // Pure reports whether a library function gives equal results for equal arguments and has no
@@ -57,7 +57,7 @@ func harmless(c *ssa.CallCommon, deep int) bool {
 			_, pointer := recv.Type().(*types.Pointer)
 			return !pointer && Pure(name)
 		}
-		return strings.HasPrefix(obj.Name(), "New") || Pure(name)
+		return strings.HasPrefix(obj.Name(), "New") || name == "fmt.Errorf" || Pure(name)
 	}
 	if deep == 0 {
 		return false
@@ -310,4 +310,10 @@ func Spelling(fn *types.Func) string {
 		return pkg + n.Obj().Name() + "." + fn.Name()
 	}
 	return pkg + fn.Name()
+}
+
+// IsBuiltin reports whether a call is one of a builtin function of one of these names.
+func IsBuiltin(c *ssa.Call, names ...string) bool {
+	b, ok := c.Call.Value.(*ssa.Builtin)
+	return ok && slices.Contains(names, b.Name())
 }

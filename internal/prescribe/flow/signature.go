@@ -91,3 +91,14 @@ func gotOn(v ssa.Value, fn *ssa.Function, line int) bool {
 		}
 	}
 }
+
+// ReturnsPlain reports whether all results of a function are numbers, texts or errors: none of them refers to a slice that
+// it is handed.
+func ReturnsPlain(fn *types.Func) bool {
+	for r := range fn.Signature().Results().Variables() {
+		if _, basic := r.Type().Underlying().(*types.Basic); !basic && r.Type() != types.Universe.Lookup("error").Type() {
+			return false
+		}
+	}
+	return true
+}

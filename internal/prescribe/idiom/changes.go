@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/types/typeutil"
+
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
@@ -122,7 +124,17 @@ func (p Place) Snapshot() bool {
 	if !ok || len(c.Args) == 0 {
 		return true
 	}
-	return p.unsteady(c.Args[len(c.Args)-1], c.End())
+	return !p.atOnce() && p.unsteady(c.Args[len(c.Args)-1], c.End())
+}
+
+// atOnce reports whether a value is made for one call of the standard library that returns nothing of it.
+func (p Place) atOnce() bool {
+	c, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := typeutil.Callee(p.Info, c).(*types.Func)
+	return ok && flow.Standard(fn.Pkg().Path()) && flow.ReturnsPlain(fn)
 }
 
 // unsteady reports whether an expression's memory may change behind a place.

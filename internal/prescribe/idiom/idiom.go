@@ -127,13 +127,15 @@ func (p Place) Set(s ast.Stmt) (types.Object, ast.Expr) {
 	return p.Variable(a.Lhs[0]), a.Rhs[0]
 }
 
-// isCopy reports whether an expression makes a copy of a slice that has no room for more.
-func (p Place) isCopy(e ast.Expr) bool {
-	if p.call(e, "slices.Clone", "bytes.Clone") != nil {
-		return true
+// Copied is the slice that an expression makes a copy of without room for more; nil for another expression.
+func (p Place) Copied(e ast.Expr) ast.Expr {
+	if c := p.call(e, "slices.Clone", "bytes.Clone"); c != nil {
+		return c.Args[0]
 	}
-	c := p.Appends(e)
-	return c != nil && c.Ellipsis.IsValid() && p.isEmpty(c.Args[0])
+	if c := p.Appends(e); c != nil && c.Ellipsis.IsValid() && p.isEmpty(c.Args[0]) {
+		return c.Args[1]
+	}
+	return nil
 }
 
 // isEmpty reports whether an expression is a slice without memory: nil, a literal without elements, or one that is cut
@@ -162,12 +164,12 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	if outer == nil {
 		return nil, nil
 	}
-	if p.isCopy(outer.Args[0]) {
+	if p.Copied(outer.Args[0]) != nil {
 		return outer, ast.Unparen(outer.Args[0]).(*ast.CallExpr)
 	}
 	if path := p.Path; len(path) > 0 { // the copy itself
 		if around, ok := path[len(path)-1].(ast.Expr); ok {
-			if c := p.Appends(around); c != nil && c.Args[0] == p.Expr && p.isCopy(outer) {
+			if c := p.Appends(around); c != nil && c.Args[0] == p.Expr && p.Copied(outer) != nil {
 				return c, outer
 			}
 		}
@@ -176,7 +178,7 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	if at < 0 {
 		return nil, nil
 	}
-	if p.isCopy(outer) {
+	if p.Copied(outer) != nil {
 		at++ // the copy itself
 	}
 	if at < 1 || at >= len(stmts) {
@@ -185,7 +187,7 @@ func (p Place) CopyGrows() (grows, made *ast.CallExpr) {
 	to, value := p.Set(stmts[at])
 	of, before := p.Set(stmts[at-1])
 	outer = p.Appends(value)
-	if to == nil || to != of || outer == nil || p.Variable(outer.Args[0]) != to || !p.isCopy(before) {
+	if to == nil || to != of || outer == nil || p.Variable(outer.Args[0]) != to || p.Copied(before) == nil {
 		return nil, nil
 	}
 	return outer, ast.Unparen(before).(*ast.CallExpr)

@@ -293,7 +293,9 @@ func (f *frames) snapshots(x []float64) (d float64) {
 	all := slices.Clone(f.list) // snapshot
 	y := []float64{1}
 	same := slices.Clone(y) // -
-	return same[0] + float64(len(all))
+	at := slices.Index(slices.Clone(f.list), nil) // -
+	sorted := slices.Compact(slices.Clone(f.list)) // snapshot
+	return same[0] + float64(len(all)+at+len(sorted))
 }
 
 type bus struct {
@@ -554,7 +556,7 @@ var moreChecks = map[string]func(p *source.Program, l *source.Line, e *source.Ex
 	"listed":       worded(func(e *source.Expr) bool { return e.Kind == source.Concat }, Place.Descends),
 	"linked":       answered("turns", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.TakesTurns),
 	"counted":      answered("written", func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.Overwritten),
-	"snapshots":    answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call }, Place.Snapshot),
+	"snapshots":    answered("snapshot", func(e *source.Expr) bool { return e.Kind == source.Call && e.Call.Callee == "slices.Clone" }, Place.Snapshot),
 	"nodes":        answered("node", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.New }, Place.Links),
 	"guarded":      worded(func(e *source.Expr) bool { return e.Kind == source.Make || e.Kind == source.Append }, Place.Guarded),
 	"interned":     worded(func(e *source.Expr) bool { return e.Kind == source.Conversion }, Place.KeyFirst),

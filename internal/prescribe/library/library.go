@@ -212,7 +212,7 @@ var entries = []Entry{
 	{"net/http.CanonicalHeaderKey", "net/textproto.canonical", "avoid-conversion", "write the key in its canonical form (X-Request-Id): another one is converted to a new string in each call", Nothing},
 
 	{"encoding/binary.Read", "", "avoid-conversion", "read into bytes that are used again, and take the numbers out with the byte order's Uint16, Uint32 and Uint64", Nothing},
-	{"encoding/binary.Write", "", "avoid-conversion", "append the numbers with the byte order's AppendUint16, AppendUint32 and AppendUint64 to bytes that are used again, and write once", Nothing},
+	{"encoding/binary.Write", "", "avoid-conversion", "put the numbers into bytes that are used again with the byte order's PutUint16, PutUint32 and PutUint64, and write once", Nothing},
 
 	// Text that is created only to be discarded.
 	{"strings.(*Builder).*", "", "presize-builder", "Grow the builder once to its final size", Result},
@@ -380,6 +380,11 @@ func Codes() []string {
 // writing are functions that write to what they are handed. Memory that its methods make is not theirs.
 var writing = []string{"fmt.Fprint", "encoding/binary.Write"}
 
+// Writes reports whether a function writes to what it is handed: of its results, people look at the error alone.
+func Writes(function string) bool {
+	return slices.ContainsFunc(writing, func(p string) bool { return strings.HasPrefix(function, p) })
+}
+
 // ofWriter reports whether the innermost function of a stack is a method of a writer of the standard library.
 func ofWriter(leaf string) bool {
 	return slices.ContainsFunc([]string{"bytes.", "bufio.", "strings.", "io.", "os.", "net.", "net/", "compress/"}, func(p string) bool { return strings.HasPrefix(leaf, p) })
@@ -387,7 +392,7 @@ func ofWriter(leaf string) bool {
 
 // Find is the entry of a function, given the innermost function of the stack; nil for none.
 func Find(function, leaf string) *Entry {
-	if function == "" || ofWriter(leaf) && slices.ContainsFunc(writing, func(p string) bool { return strings.HasPrefix(function, p) }) {
+	if function == "" || ofWriter(leaf) && Writes(function) {
 		return nil
 	}
 	for i := range entries {

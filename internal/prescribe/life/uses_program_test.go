@@ -337,6 +337,46 @@ func (t *traveller) travel(p place, n int) {
 
 func (t *traveller) show() *bag { return t.shown }
 
+func legs(all []place) (n int) {
+	var some []any
+	for _, p := range all {
+		some = append(some, p) // case sliced 0
+	}
+	for _, s := range some {
+		n += len(s.(place).name)
+	}
+	by := map[string]any{}
+	by["first"] = all[0] // case mapped 0
+	if p, ok := by["last"].(place); ok {
+		n += len(p.name)
+	}
+	others := []any{n}
+	others = append(others, all[0]) // case twotypes 0
+	n += len(others[1].(place).name)
+	printed := []any{}
+	printed = append(printed, all[0]) // case printed 0
+	n += len(printed[0].(place).name)
+	fmt.Println(printed...)
+	never := make([]any, 1)
+	never[0] = all[0] // case unasserted 0
+	return n + len(never)
+}
+
+type stops struct{ next, Open []any }
+
+func (s *stops) push(p place) {
+	s.next = append(s.next, p) // case pushed 0
+	s.Open = append(s.Open, p) // case open 0
+}
+
+func (s *stops) pop() place {
+	last := s.next[len(s.next)-1]
+	s.next = s.next[:len(s.next)-1]
+	return last.(place)
+}
+
+func (s *stops) first() place { return s.Open[0].(place) }
+
 func lastOf(n int) (last int) {
 	list := make([]int, n) // case backward 0
 	for _, x := range slices.Backward(list) {

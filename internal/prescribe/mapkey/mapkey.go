@@ -158,7 +158,7 @@ func keyed(v ssa.Value) (m ssa.Value, ok bool) {
 				}
 				of, put = r.Map, true
 			case *ssa.Call:
-				if !isBuiltin(r, "delete") {
+				if !flow.IsBuiltin(r, "delete") {
 					return false
 				}
 				of = r.Call.Args[0]
@@ -208,11 +208,6 @@ func Boxed(all iter.Seq[*ssa.Function], fn *ssa.Function, on func(token.Pos) boo
 		}
 	}
 	return ""
-}
-
-func isBuiltin(c *ssa.Call, names ...string) bool {
-	b, ok := c.Call.Value.(*ssa.Builtin)
-	return ok && slices.Contains(names, b.Name())
 }
 
 // holderOf is where a map is: the field or the variable of the package that it is read from, or the value itself.
@@ -353,7 +348,7 @@ func onlyKeyed(m ssa.Value, kind func(ssa.Value) bool) bool {
 				return false
 			}
 		case *ssa.Call:
-			if !isBuiltin(r, "len", "clear") && !(isBuiltin(r, "delete") && kind(r.Call.Args[1])) {
+			if !flow.IsBuiltin(r, "len", "clear") && !(flow.IsBuiltin(r, "delete") && kind(r.Call.Args[1])) {
 				return false
 			}
 		default:

@@ -222,26 +222,27 @@ func Recurses(st finding.Stack, function string) bool {
 
 func isTest(file string) bool { return strings.HasSuffix(file, "_test.go") }
 
-// OfType is the innermost function of a way whose only parameter, beside a receiver with settings, is a reflect.Type, and
-// which returns something: what it makes depends on the type alone. It is "" for none, or without a source.
-func OfType(src *source.Program, own []evidence.Frame) string {
+// OfType is the innermost frame of a way whose function's only parameter, beside a receiver with settings, is a
+// reflect.Type, and which returns something: what it makes depends on the type alone. It is zero for none, or without a
+// source.
+func OfType(src *source.Program, own []evidence.Frame) evidence.Frame {
 	if src == nil {
-		return ""
+		return evidence.Frame{}
 	}
 	for _, f := range own {
 		fn := src.Function(f.File, f.Line, f.Function)
 		if fn == nil {
-			return ""
+			return evidence.Frame{}
 		}
 		sig := fn.Signature
 		if sig.Recv() != nil && len(fn.Params) > 0 && !onlySettings(fn.Params[0]) {
 			continue
 		}
 		if sig.Params().Len() == 1 && sig.Results().Len() > 0 && types.TypeString(sig.Params().At(0).Type(), nil) == "reflect.Type" {
-			return f.Function
+			return f
 		}
 	}
-	return ""
+	return evidence.Frame{}
 }
 
 // onlySettings reports whether a function only reads texts, numbers and functions that a receiver has, or maps, which may

@@ -88,7 +88,10 @@ func own(n string) string {
 `
 
 // TestOnlyFormatted holds the variable on a line against the comment on it.
-func TestOnlyFormatted(t *testing.T) {
+func TestOnlyFormatted(t *testing.T) { holds(t, program, onlyFormatted) }
+
+// holds holds the answers about the expressions of a program's lines against the comments on them; - is for none.
+func holds(t *testing.T, program string, ask func(idiom.Place) string) {
 	p, file := sourcetest.Load(t, program)
 	for i, text := range strings.Split(program, "\n") {
 		_, want, found := strings.Cut(text, "// ")
@@ -101,8 +104,8 @@ func TestOnlyFormatted(t *testing.T) {
 		}
 		got := "-"
 		for _, e := range l.Exprs {
-			if v := onlyFormatted(place(l, e)); v != "" {
-				got = v
+			if answer := ask(place(l, e)); answer != "" {
+				got = answer
 			}
 		}
 		if got != want {

@@ -101,6 +101,9 @@ var Rules = []Rule{
 	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true, Values: true,
 		Tell: saying(idiom.Place.Element, "make {expr} in slabs, or keep the values themselves in `%s` if nothing else has their addresses: each element is an object of its own")},
 
+	{Name: "sorted by its methods", Cure: "unbox-interface", Kinds: kinds(finding.KindBoxing), Kept: true,
+		Tell: saying(sortedAs, "call `%s`: sort.Sort needs the slice as an interface value")},
+
 	// Text.
 	{Name: "put together again", Cure: "avoid-conversion", Kept: true,
 		Tell: saying(idiom.Place.CutAgain, "slice `%s` at its separators, with strings.IndexByte: what Join puts together is a part of it")},
@@ -142,6 +145,10 @@ var Rules = []Rule{
 		Tell: saying(idiom.Place.OfAnother, "use `%s`: the slice of one element is only read")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.MadeCopy, "use `%s` itself: the copy is only read")},
+	{Name: "text of what is set anew", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
+		Tell: saying(copyOfOld, "use `%s` itself, without {expr}: the statement sets it to what is made with the copy, so nothing else needs the old one")},
+	{Name: "copy of what is set anew", Cure: "skip-work", Kinds: kinds(finding.KindGrowth, finding.KindMake), Kept: true,
+		Tell: saying(copyOfOld, "use `%s` itself: the statement sets it to what is made with the copy, so nothing else needs the old one")},
 	{Name: "copied under a lock", Cure: "skip-work", Kinds: kinds(finding.KindMake, finding.KindGrowth), Needs: []Need{OnlyRead, Dies},
 		Tell: saying(idiom.Place.Guarded, "let what changes `%s` put a new slice in its place, under the lock: readers then need no copy")},
 	{Name: "read to be written", Cure: "skip-work", Needs: []Need{Called},

@@ -1,0 +1,73 @@
+package written
+
+import (
+	"go/ast"
+	"go/token"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
+
+// copyOfOld is the variable that a copy is made of whose value the same statement sets, to what is made with the copy, and
+// that the function sets to what is appended to itself in another place: its array is the function's own to write to.
+// "" for others.
+func copyOfOld(p idiom.Place) string {
+	whole, inCall := copiedWhole(p), false
+	if c := p.Appends(p.Expr); whole == nil && c != nil {
+		whole, inCall = p.Copied(c.Args[0]), true
+	}
+	of, ok := whole.(*ast.Ident)
+	if !ok || p.Body() == nil {
+		return ""
+	}
+	v := p.Variable(of)
+	for i := len(p.Path) - 1; i >= 0 && v != nil; i-- {
+		switch n := p.Path[i].(type) {
+		case *ast.CallExpr:
+			inCall = inCall || p.Info.Types[n.Fun].IsValue() || p.Appends(n) != nil
+		case *ast.AssignStmt:
+			if inCall && n.Tok == token.ASSIGN && len(n.Rhs) == 1 && p.Variable(n.Lhs[0]) == v && growsElsewhere(p, n, of.Name) {
+				return of.Name
+			}
+			return ""
+		case ast.Expr:
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// copiedWhole is what a place copies as a whole; nil for others.
+func copiedWhole(p idiom.Place) ast.Expr {
+	if of := p.Copied(p.Expr); of != nil {
+		return ast.Unparen(of)
+	}
+	to, ok := p.Expr.(*ast.CallExpr)
+	if !ok || !isBytes(p, to) || len(to.Args) != 1 || !p.Info.Types[to.Fun].IsType() {
+		return nil
+	}
+	from, ok := ast.Unparen(to.Args[0]).(*ast.CallExpr)
+	if !ok || len(from.Args) != 1 || !p.Info.Types[from.Fun].IsType() || !isBytes(p, from.Args[0]) {
+		return nil
+	}
+	return ast.Unparen(from.Args[0])
+}
+
+func isBytes(p idiom.Place, e ast.Expr) bool { return p.Info.TypeOf(e).String() == "[]byte" }
+
+// growsElsewhere reports whether another statement of the function than one sets a variable to what is appended to it.
+func growsElsewhere(p idiom.Place, but ast.Stmt, name string) (yes bool) {
+	ast.Inspect(p.Body(), func(n ast.Node) bool {
+		s, ok := n.(*ast.AssignStmt)
+		if !ok || ast.Stmt(s) == but {
+			return true
+		}
+		v, value := p.Set(s)
+		c := p.Appends(value)
+		if v != nil && v.Name() == name && c != nil {
+			yes = yes || p.Variable(c.Args[0]) == v
+		}
+		return !yes
+	})
+	return yes
+}
