@@ -43,6 +43,9 @@ type Dest struct {
 
 // destOf describes the variable that an append or an insertion makes grow.
 func (l *Line) destOf(x ast.Expr) *Dest {
+	if at, ok := ast.Unparen(x).(*ast.UnaryExpr); ok && at.Op == token.AND {
+		x = at.X // its address is handed on
+	}
 	d := &Dest{Name: l.text(x), Owner: l.declared(x), Index: -1}
 	if s, ok := ast.Unparen(x).(*ast.SliceExpr); ok { // the part of it that is filled
 		d.Reset = s.High != nil && l.isZero(s.High)
@@ -62,6 +65,12 @@ func (l *Line) destOf(x ast.Expr) *Dest {
 		}
 	}
 	id, ok := ast.Unparen(x).(*ast.Ident)
+	if star, pointer := ast.Unparen(x).(*ast.StarExpr); pointer {
+		if id, ok = ast.Unparen(star.X).(*ast.Ident); ok {
+			v, _ := l.Info().ObjectOf(id).(*types.Var)
+			ok = v != nil && l.indexOf(v) >= 0
+		}
+	}
 	if !ok {
 		d.Field = true
 		d.Receiver = l.ofReceiver(x)
@@ -217,7 +226,7 @@ func (l *Line) kindOfVar(d *Dest, v *types.Var) {
 	switch {
 	case v.Parent() == l.file.pkg.Types.Scope():
 		d.Field = true // a package variable lives on like a field
-	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params }):
+	case l.indexOf(v) >= 0 || l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Params }):
 		d.Param, d.Index = true, l.indexOf(v)
 	case l.inFields(v, func(t *ast.FuncType) *ast.FieldList { return t.Results }):
 		d.Result = true

@@ -433,3 +433,52 @@ func kinds(kind int, list []int) []int {
 		t.Errorf("behind the switches: %+v", d)
 	}
 }
+
+// TestPointers: what grows behind a pointer that a function is handed, and what a caller hands it.
+func TestPointers(t *testing.T) {
+	_, line := load(t, `package m
+
+type set map[int]bool
+
+func (s *set) add(n int) {
+	(*s)[n] = true //added
+}
+
+func (s set) put(n int) {
+	s[n] = true //put
+}
+
+func walk(n int, out *[]int) {
+	*out = append(*out, n) //walked
+}
+
+func all(list []int) ([]int, set, set) {
+	var out []int
+	some := make(set)
+	other := set{}
+	for _, n := range list {
+		walk(n, &out) //walks
+		some.add(n) //adds
+		other.put(n) //puts
+	}
+	return out, some, other
+}
+`)
+	for name, want := range map[string]int{"walked": 1, "added": 0, "put": 0} {
+		l := line(name)
+		i := slices.IndexFunc(l.Exprs, func(e *Expr) bool { return e.Into != nil })
+		if d := l.Exprs[i].Into; !d.Param || d.Index != want || d.Local {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	for _, c := range []struct {
+		at, function string
+		index        int
+		want         string
+		made         MadeBy
+	}{{"walks", "example.com/m.walk", 1, "out", MadeNil}, {"adds", "example.com/m.(*set).add", 0, "some", MadeEmpty}, {"puts", "example.com/m.set.put", 0, "other", MadeEmpty}} {
+		if d := line(c.at).Handed(c.function, c.index); d == nil || !d.Local || d.Name != c.want || d.Made != c.made {
+			t.Errorf("%s: %+v", c.at, d)
+		}
+	}
+}
