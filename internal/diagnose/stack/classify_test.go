@@ -118,3 +118,24 @@ func TestWithoutPreemption(t *testing.T) {
 	f(2, inlined, user)
 	f(2, at("runtime.asyncPreempt2"), user)
 }
+
+// TestVia: the function that the user's line calls, outside of what compiled code calls in the runtime.
+func TestVia(t *testing.T) {
+	own := NewOwnership(evidence.Target{Module: "example.com/m"}, "", nil)
+	for _, c := range []struct {
+		want  string
+		names []string
+	}{
+		{"", []string{"runtime.mallocgc", "runtime.newobject"}},
+		{"fmt.Sprint", []string{"runtime.mallocgc", "runtime.slicebytetostring", "fmt.Sprint"}},
+		{"runtime.Caller", []string{"runtime.mallocgc", "runtime.newobject", "+runtime.CallersFrames", "runtime.Caller"}},
+		{"runtime.(*Frames).Next", []string{"runtime.mallocgc", "runtime.(*Frames).Next"}},
+		{"log.Output", []string{"runtime.mallocgc", "runtime.Caller", "log.Output"}},
+	} {
+		names := append(c.names, "example.com/m.F")
+		classifier := NewClassifier(&evidence.Profile{Locations: len(names)}, NewTable("go1.26.8"), own, nil)
+		if p := FindPath(classifier, stackOf(names...)); p.Via != c.want || p.Key.Function != "example.com/m.F" {
+			t.Errorf("%v: via %q of %s", names, p.Via, p.Key.Function)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"go/token"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -100,6 +101,9 @@ func FindPath(c *Classifier, stack []*evidence.Location) Path {
 				return p
 			case OwnerRuntime:
 				p.Above = append(p.Above, f.Function)
+				if called(f.Function) {
+					p.Via = f.Function
+				}
 			default:
 				outer = f
 				p.Via = f.Function
@@ -112,6 +116,12 @@ func FindPath(c *Classifier, stack []*evidence.Location) Path {
 	}
 	p.Key = Key{AnyTypes(outer.Function), outer.File, outer.Line, OwnerStd}
 	return p
+}
+
+// called reports whether a function is one of package runtime that programs call by its name.
+func called(function string) bool {
+	name, ok := strings.CutPrefix(function, "runtime.")
+	return ok && (token.IsExported(name) || strings.HasPrefix(name, "(*Frames)."))
 }
 
 // AnyTypes spells the type arguments of an instantiated function as heap profiles do,

@@ -46,6 +46,8 @@ const (
 	sameAppend   = "use the Append form of the same name into a buffer"
 	keptNumber   = "use a number that is there as the receiver: it keeps its words"
 	keptQuotient = "use QuoRem with two numbers that are there: they keep their words, and what is not asked for is not made anew"
+	keptModulus  = "use DivMod with two numbers that are there: they keep their words, and what is not asked for is not made anew"
+	leveledLog   = "ask IsLevelEnabled first: the fields are put into a map and copied whether the level is on or not"
 	pooledReader = "hand it a bufio.Reader from a pool, which it reads through as it is"
 	pooledWriter = "hand it a bufio.Writer from a pool, which it writes to as it is"
 	knownFields  = "decode into a struct of the fields that are asked for: as an interface each value is an object, and all are taken"
@@ -80,6 +82,10 @@ var entries = []Entry{
 	{"reflect.FuncOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"reflect.StructOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
+	{"golang.org/x/text/language.NewMatcher", "", "cache-compiled", "make the matcher once for each list of tags", Nothing},
+	{"golang.org/x/text/language.Parse", "", "cache-compiled", "parse each tag once, and keep it by its text, under a lock", Nothing},
+	{"golang.org/x/text/language.Make", "", "cache-compiled", "parse each tag once, and keep it by its text, under a lock", Nothing},
+	{"golang.org/x/text/language.MustParse", "", "cache-compiled", "parse each tag once, and keep it by its text, under a lock", Nothing},
 	{"net.CIDRMask", "", "cache-compiled", "make the mask once for each length", Nothing},
 	{"hash/crc32.MakeTable", "", "cache-compiled", "make the table once, in a package variable", Nothing},
 	{"hash/crc64.MakeTable", "", "cache-compiled", "make the table once, in a package variable", Nothing},
@@ -111,6 +117,7 @@ var entries = []Entry{
 	{"time.Parse*", "internal/stringslite.Clone", "skip-work", commonLayout, Failed},
 	{"mime.ParseMediaType", "", "skip-work", "look for a semicolon first: without one the type needs trimming and lower case, and no map", Nothing},
 	{"mime.FormatMediaType", "", "skip-work", "take the type as it is where there are no parameters", Nothing},
+	{"google.golang.org/grpc/metadata.FromIncomingContext", "", "skip-work", "ask ValueFromIncomingContext for the keys that are needed: this copies all of them", Nothing},
 	{"go.opentelemetry.io/otel/trace.WithAttributes", "", "skip-work", "make the attributes only where the span is recording (IsRecording): of one that is started, set them after Start, if no sampler asks for them", Nothing},
 	{"path/filepath.Walk", "", "skip-work", "use WalkDir where only names and kinds are asked: it asks for no file information", Nothing},
 	{"net/url.(*URL).Query", "", "skip-work", "keep the Values, or look for the one key in RawQuery: each call parses the whole query into a map", Nothing},
@@ -310,6 +317,8 @@ var entries = []Entry{
 	{"math/big.(*Int).Xor", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
 	{"math/big.(*Int).Quo", "math/big.nat.", "reuse-buffer", keptQuotient, Nothing},
 	{"math/big.(*Int).Rem", "math/big.nat.", "reuse-buffer", keptQuotient, Nothing},
+	{"math/big.(*Int).Div", "math/big.nat.", "reuse-buffer", keptModulus, Nothing},
+	{"math/big.(*Int).Mod", "math/big.nat.", "reuse-buffer", keptModulus, Nothing},
 	{"math/big.(*Float).Add", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
 	{"math/big.(*Float).Sub", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
 	{"math/big.(*Float).Mul", "math/big.nat.", "reuse-buffer", keptNumber, Nothing},
@@ -357,6 +366,9 @@ var entries = []Entry{
 	{"log/slog.Log", "", "unbox-interface", typedLog, Nothing},
 	{"log/slog.(*Logger).With", "", "unbox-interface", fieldsOfCall, Nothing},
 	{"go.uber.org/zap.(*Logger).With", "", "unbox-interface", fieldsOfCall, Nothing},
+	{"github.com/sirupsen/logrus.WithField*", "", "skip-work", leveledLog, Nothing},
+	{"github.com/sirupsen/logrus.(*Logger).WithField*", "", "skip-work", leveledLog, Nothing},
+	{"github.com/sirupsen/logrus.(*Entry).WithField*", "", "skip-work", leveledLog, Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Debug*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Info*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Warn*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
@@ -365,6 +377,8 @@ var entries = []Entry{
 	{"go.uber.org/zap.(*SugaredLogger).Panic*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Fatal*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"runtime/debug.Stack", "", "skip-work", "take the stack where it is reported only", Nothing},
+	{"runtime.Caller", "", "skip-work", "take the program counter into an array with runtime.Callers, and resolve it where it is printed", Nothing},
+	{"github.com/pkg/errors.*", "github.com/pkg/errors.callers", "skip-work", "make errors with errors.New and fmt.Errorf of the standard library where nobody prints the stack: it is recorded for each", Nothing},
 	{"runtime.CallersFrames", "", "skip-work", "take program counters into an array and resolve them where they are printed", Nothing},
 }
 

@@ -25,6 +25,7 @@ var conditions = []condition{
 	{"encoding/json.NewDecoder", oneValue},
 	{"encoding/json.(*Decoder).Decode", oneValue},
 	{"encoding/json.Unmarshal", knownKeys},
+	{"github.com/sirupsen/logrus.", chained},
 	{"go.uber.org/zap.(*Logger).With", chained},
 	{"golang.org/x/crypto/blake2", withoutKey},
 	{"image.(*Paletted).", never},
