@@ -138,6 +138,7 @@ func ofMaking() []kind {
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
+		{"elements of one type", "unbox-interface", value.OneType},
 		{"made where it is needed", "skip-work", branch.MadeLater},
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
@@ -195,7 +196,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
