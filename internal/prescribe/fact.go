@@ -414,7 +414,7 @@ var (
 // Facts of pools.
 var (
 	ofPool = test("made by a pool's New", func(c *candidate, _ *allocated) bool {
-		return len(c.Finding.Stacks) > 0 && way.Below(c.Finding.Stacks[0], c.Finding.Site, way.PoolGet)
+		return len(c.Finding.Stacks) > 0 && way.OfPool(c.Finding.Stacks[0], c.Finding.Site, c.yours)
 	})
 	// givenAway is taken from the pool for callers that are not the module's, or put where another function finds it, or may
 	// be: whether they put it back, only they show.
@@ -432,6 +432,9 @@ var (
 		}
 		return tri(class == finding.LifetimeShort)
 	}, nil}
+	unput = test("of a pool that nothing is put into", func(c *candidate, _ *allocated) bool {
+		return way.NeverPut(c.source, way.Getters(c.Finding.Stacks, c.yours)) != ""
+	}, "pool")
 	// ownPool is a pool that is made in each operation.
 	ownPool = test("of a pool of its own", func(c *candidate, p *allocated) bool {
 		return c.perOp(p) >= 0.5 && way.MakesPool(c.diagnosis, c.Finding)

@@ -177,7 +177,7 @@ func waysOfWriting() (rules []rule) {
 			r.despite = keptAnyway
 		}
 		if w.InPlace {
-			r.despite = append(slices.Clip(r.despite), uncopied)
+			r.despite = append(slices.Clip(r.despite), uncopied, published, partOfAnother)
 		}
 		rules = append(rules, r)
 	}

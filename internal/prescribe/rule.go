@@ -94,10 +94,13 @@ var words = map[string]func(c *candidate, p *allocated) string{
 	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
 	"result":    func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
 	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
-	"typefunc":  func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p).Function) },
-	"key":       func(c *candidate, p *allocated) string { return c.keyText(p) },
-	"row":       func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
-	"asked":     func(c *candidate, p *allocated) string { return c.askedAbove(p) },
+	"pool": func(c *candidate, _ *allocated) string {
+		return way.NeverPut(c.source, way.Getters(c.Finding.Stacks, c.yours))
+	},
+	"typefunc": func(c *candidate, p *allocated) string { return life.ShortName(c.ofType(p).Function) },
+	"key":      func(c *candidate, p *allocated) string { return c.keyText(p) },
+	"row":      func(_ *candidate, p *allocated) string { return fmt.Sprint(waste.InARow(p.Expr)) },
+	"asked":    func(c *candidate, p *allocated) string { return c.askedAbove(p) },
 	"form": func(c *candidate, p *allocated) string {
 		return waste.OtherForm(p.Expr, toOurs.ask(c, p) == finding.Yes)
 	},
@@ -212,7 +215,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case atDeath:
 		pr.At = p.Life.At
 	case atGet:
-		if at := c.getters(); len(at) > 0 {
+		if at := way.Getters(c.Finding.Stacks, c.yours); len(at) > 0 {
 			pr.At = c.session.Place(at[0])
 		}
 	case atCaller:

@@ -234,7 +234,9 @@ var table = append(waysOfWriting(), []rule{
 	{name: "boxed by Put", cure: "pool-misuse", needs: []fact{putBox}, text: "put a pointer into the pool: a slice or a struct is boxed on each Put"},
 	{name: "pool of its own", cure: "pool-misuse", needs: []fact{ofPool, ownPool}, not: []fact{putBox},
 		text: "keep the pool in a package variable: this pool is made in each operation, so it is always empty"},
-	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool, lost}, not: []fact{putBox, ownPool, givenAway, heldPool}, at: atGet,
+	{name: "pool that nothing is put into", cure: "pool-misuse", needs: []fact{ofPool, unput}, not: []fact{ownPool}, at: atGet,
+		text: "put what `{pool}` hands out back where its use ends: nothing is ever put into it, so each Get makes a new one"},
+	{name: "pool without Put", cure: "pool-misuse", needs: []fact{ofPool, lost}, not: []fact{putBox, ownPool, givenAway, heldPool, unput}, at: atGet,
 		text: "see that every Get has its Put on all ways out: the pool's New makes objects that do not come back"},
 
 	// Objects of one life, and their shape.

@@ -290,7 +290,7 @@ func (c *candidate) live(t *life.Tracer) {
 	if site := c.Finding.Site; t != nil && fate.Edge(c.Finding, "return") {
 		c.given = t.Given(c.source.Function(site.File, site.Line, site.Function))
 	}
-	if get := c.getters(); t != nil && len(get) > 0 {
+	if get := way.Getters(c.Finding.Stacks, c.yours); t != nil && len(get) > 0 {
 		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: way.PoolGet}, get).End
 	}
 	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
@@ -350,12 +350,4 @@ func (c *candidate) coldEscape() int {
 		return 0
 	}
 	return fate.ColdLine(c.diagnosis, c.Finding, c.Line, c.Parts[0].Life.Ways)
-}
-
-// getters are the user's frames around the call of Get of the pool whose New makes the object, from the call outwards.
-func (c *candidate) getters() []evidence.Frame {
-	if len(c.Finding.Stacks) == 0 {
-		return nil
-	}
-	return way.Getters(c.Finding.Stacks[0], c.yours)
 }

@@ -127,14 +127,15 @@ func (p Place) Snapshot() bool {
 	return !p.atOnce() && p.unsteady(c.Args[len(c.Args)-1], c.End())
 }
 
-// atOnce reports whether a value is made for one call of the standard library that returns nothing of it.
+// atOnce reports whether a value is made for one call that returns nothing of it, of the standard library or of a function
+// that is handed nothing else which could lead to the original.
 func (p Place) atOnce() bool {
 	c, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
 	if !ok {
 		return false
 	}
 	fn, ok := typeutil.Callee(p.Info, c).(*types.Func)
-	return ok && flow.Standard(fn.Pkg().Path()) && flow.ReturnsPlain(fn)
+	return ok && flow.ReturnsPlain(fn) && (flow.Standard(fn.Pkg().Path()) || fn.Signature().Recv() == nil && len(c.Args) == 1)
 }
 
 // unsteady reports whether an expression's memory may change behind a place.

@@ -377,7 +377,7 @@ var entries = []Entry{
 	{"go.uber.org/zap.(*SugaredLogger).Panic*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"go.uber.org/zap.(*SugaredLogger).Fatal*", "", "unbox-interface", "use the Logger with zap.Int, zap.String and the like, which box nothing", Nothing},
 	{"runtime/debug.Stack", "", "skip-work", "take the stack where it is reported only", Nothing},
-	{"runtime.Caller", "", "skip-work", "take the program counter into an array with runtime.Callers, and resolve it where it is printed", Nothing},
+	{"runtime.Caller", "", "skip-work", "take the program counter pc into an array with runtime.Callers, and ask runtime.FuncForPC(pc-1).FileLine: neither allocates", Nothing},
 	{"github.com/pkg/errors.*", "github.com/pkg/errors.callers", "skip-work", "make errors with errors.New and fmt.Errorf of the standard library where nobody prints the stack: it is recorded for each", Nothing},
 	{"runtime.CallersFrames", "", "skip-work", "take program counters into an array and resolve them where they are printed", Nothing},
 }

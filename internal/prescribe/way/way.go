@@ -43,11 +43,14 @@ func Own(st finding.Stack, site evidence.Site, yours Yours) []evidence.Frame {
 }
 
 // Getters are the frames of the user's code around the call of Get of the pool whose New makes the object, from the
-// call outwards, without those of tests.
-func Getters(st finding.Stack, yours Yours) []evidence.Frame {
+// call outwards, without those of tests, on the heaviest of its stacks.
+func Getters(stacks []finding.Stack, yours Yours) []evidence.Frame {
+	if len(stacks) == 0 {
+		return nil
+	}
 	inside := false
 	var own []evidence.Frame
-	for _, f := range st.Frames {
+	for _, f := range stacks[0].Frames {
 		switch ours := yours(f); {
 		case life.Plain(f.Function) == PoolGet:
 			inside = true
@@ -192,21 +195,6 @@ func AskedOnce(src *source.Program, own []evidence.Frame) bool {
 		caller, line = src.Function(own[1].File, own[1].Line, own[1].Function), own[1].Line
 	}
 	return once.AskedOnce(src.Function(own[0].File, own[0].Line, own[0].Function), caller, func(in ssa.Instruction) bool { return src.LineOf(in.Pos()) == line })
-}
-
-// Below reports whether a stack reaches the site through a function: the site is a callback of it.
-func Below(st finding.Stack, site evidence.Site, function string) bool {
-	at := false
-	for _, f := range st.Frames {
-		if life.Plain(f.Function) == life.Plain(site.Function) && f.Line == site.Line {
-			at = true
-			continue
-		}
-		if at {
-			return life.Plain(f.Function) == function
-		}
-	}
-	return false
 }
 
 // Recurses reports whether a function is on a stack more than once, as in a parser of nested things.

@@ -39,7 +39,8 @@ type Rule struct {
 	Tell func(p idiom.Place) string
 	// Values says that the cure keeps the values where pointers to them were.
 	Values bool
-	// InPlace says that the object stays where it is declared, so that its type may be one that must not be copied.
+	// InPlace says that the object stays where it is declared, so that its type may be one that must not be copied, and what
+	// is returned of it may be its memory.
 	InPlace bool
 	// Less is the part of the objects that the cure takes away; nil for all.
 	Less func(p idiom.Place) float64
