@@ -3,6 +3,7 @@ package prescribe
 import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+	"github.com/heaptrim/heaptrim/internal/prescribe/written"
 )
 
 // table has the rules, in no order: of those that fit an object, the cure is named whose expected
@@ -90,6 +91,8 @@ var table = append(waysOfWriting(), []rule{
 		text: "call Grow on {owned} here with its final size: its buffer is outgrown several times"},
 	{name: "grown too little by its maker", cure: "presize-builder", needs: []fact{madeInSight, regrown, grownInSight}, not: []fact{readFrom, emptied}, at: atMaker, takes: firstSizes,
 		text: "let Grow of {owned} ask for more: its buffer is outgrown again"},
+	{name: "builder of a few parts", cure: "presize-builder", needs: []fact{call("presize-builder"), outgrown, isWritten("of a few parts", written.FewParts)}, takes: firstSizes,
+		text: "add the parts up in one expression, which allocates once: the builder grows"},
 	{name: "builder grown once", cure: "presize-builder", needs: []fact{call("presize-builder"), writes, outgrown}, not: []fact{readFrom, madeInSight}, takes: firstSizes, text: "instead of {callee}, {better}"},
 	{name: "concatenation in a loop", cure: "presize-builder", needs: []fact{is(finding.KindConcat), seen, inLoop, toLocal, added}, not: []fact{eachTurn, isWritten("cut in the loop", idiom.Place.Cut)},
 		text: "build {use} in a strings.Builder: each + copies all of it again"},

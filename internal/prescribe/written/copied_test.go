@@ -1,6 +1,10 @@
 package written
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
 
 const copies = `package m
 
@@ -67,3 +71,67 @@ func all(list []string, numbers sort.IntSlice, by byLength) {
 
 // TestSortedAs: slices that sort.Sort is handed by their methods.
 func TestSortedAs(t *testing.T) { holds(t, sortings, sortedAs) }
+
+const builders = `package m
+
+import "strings"
+
+func two(x, y string) string {
+	var b strings.Builder
+	b.WriteString(x)
+	b.WriteString(y) // parts
+	return b.String()
+}
+
+func three(x string, c byte) string {
+	b := strings.Builder{}
+	b.WriteString(x)
+	b.WriteByte(c)
+	b.WriteString(x) // parts
+	return b.String()
+}
+
+func grown(x, y string) string {
+	var b strings.Builder
+	b.Grow(len(x) + len(y))
+	b.WriteString(x)
+	b.WriteString(y) // -
+	return b.String()
+}
+
+func perhaps(x, y string) string {
+	var b strings.Builder
+	b.WriteString(x)
+	if y != "" {
+		b.WriteString(y) // -
+	}
+	return b.String()
+}
+
+func each(list []string) string {
+	var b strings.Builder
+	b.WriteString("a")
+	for _, x := range list {
+		b.WriteString(x) // -
+	}
+	return b.String()
+}
+
+func handed(x, y string, put func(*strings.Builder)) string {
+	var b strings.Builder
+	b.WriteString(x)
+	b.WriteString(y) // -
+	put(&b)
+	return b.String()
+}
+`
+
+// TestFewParts: builders that an expression could do without.
+func TestFewParts(t *testing.T) {
+	holds(t, builders, func(p idiom.Place) string {
+		if FewParts(p) {
+			return "parts"
+		}
+		return ""
+	})
+}
