@@ -139,7 +139,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/hot",
-		ours:   []string{"internal/evidence", "internal/finding"},
+		ours:   []string{"internal/evidence", "internal/finding", "internal/prescribe/source"},
 		why:    "what is worth reading follows from the findings alone",
 	},
 	{

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
@@ -28,6 +29,8 @@ type candidate struct {
 	given    bool            // something else states what the site's function returns
 	taken    finding.End     // of what the pool's Get hands out, where the pool's New makes the object
 	lent     map[string]bool // fields, by their declarations, whose memory the code hands on
+	maker    string          // function that makes it of constants, to be only read
+	made     evidence.Frame  // where that is called
 	ruledOut []string        // why cures that match do not fit
 	trials   []finding.Trial
 

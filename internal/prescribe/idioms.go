@@ -57,7 +57,8 @@ var (
 	boxedKey     = test("boxed as a key", func(c *candidate, p *allocated) bool { return c.boxedKey(p) != "" }, "keytype")
 	asKey        = test("made to be a key", func(c *candidate, p *allocated) bool { return c.keyText(p) != "" }, "key")
 	// byType is made of a type alone, in each operation.
-	byType = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p).Function != "" }, "typefunc")
+	byConstants = test("made of constants by a function", func(c *candidate, _ *allocated) bool { return c.maker != "" }, "constantly")
+	byType      = test("made of a type alone", func(c *candidate, p *allocated) bool { return c.perOp(p) >= leastMade && c.ofType(p).Function != "" }, "typefunc")
 	// unfilled is a map of which the recording has no entry: what grows would be a part of the object.
 	unfilled = test("a map that nothing is put into", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindMap && c.source != nil && len(c.Parts) == 1 && p.Expr != nil && p.place().IsBareMap() && holder.Fills(c.source, p.owner()) && !holder.Leaves(c.source, p.owner())

@@ -7,7 +7,6 @@ package prescribe
 import (
 	"context"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose"
@@ -41,10 +40,10 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	}
 	d := s.Diagnosis()
 	p := &finding.Prescription{Threshold: max(o.Threshold, 0)}
-	src, problems := readSource(ctx, d, o, nil)
+	src, problems := hot.Source(ctx, d, o.Progress, nil)
 	p.Warnings = problems
 	if more := missingSource(s, src); len(more) > 0 {
-		if again, _ := readSource(ctx, d, o, more); again != nil {
+		if again, _ := hot.Source(ctx, d, o.Progress, more); again != nil {
 			src = again
 		}
 	}
@@ -121,29 +120,4 @@ func missingSource(s *diagnose.Session, src *source.Program) []string {
 	}
 	missing := tracer.Missing()
 	return missing[:min(len(missing), morePackages)]
-}
-
-// readSource loads the packages of the hottest lines, and more; nil when there is no
-// source to read. The warnings say what could not be read.
-func readSource(ctx context.Context, d *finding.Diagnosis, o Options, more []string) (p *source.Program, warnings []string) {
-	t := d.Target
-	if t.ModuleDir == "" || len(d.Findings) == 0 {
-		return nil, nil
-	}
-	dir, err := filepath.Abs(t.ModuleDir)
-	if err != nil {
-		return nil, nil
-	}
-	packages := append(hot.Packages(d), more...)
-	if o.Progress != nil {
-		o.Progress("reading the source of %d packages", len(packages))
-	}
-	p, problems, err := source.Load(ctx, source.Request{Dir: dir, Packages: packages, BuildFlags: t.BuildFlags})
-	if err != nil {
-		return nil, []string{"cures are named without the source: " + err.Error()}
-	}
-	for _, e := range problems {
-		warnings = append(warnings, "cures are named without some of the source: "+e.Error())
-	}
-	return p, warnings
 }

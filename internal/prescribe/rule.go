@@ -47,6 +47,7 @@ const (
 	atOwner          // where the struct is made whose field holds it
 	atDeclared       // the declaration of the function that the compiler does not see through
 	atReset          // the line that drops what a field grew to
+	atMade           // the call of the function that makes it of constants
 	atTyped          // the function that makes it of a type alone
 )
 
@@ -74,26 +75,27 @@ const pointerSize = 8
 
 // words fills in the words in braces of a text.
 var words = map[string]func(c *candidate, p *allocated) string{
-	"expr":      func(_ *candidate, p *allocated) string { return p.text() },
-	"callee":    func(_ *candidate, p *allocated) string { return p.callee() },
-	"api":       func(c *candidate, _ *allocated) string { return way.Public(c.Finding.Site.Function) },
-	"taker":     func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
-	"better":    func(_ *candidate, p *allocated) string { return p.better() },
-	"ender":     func(c *candidate, p *allocated) string { return c.ender(p) },
-	"loop":      func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
-	"writer":    func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
-	"use":       func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
-	"bodyless":  func(c *candidate, _ *allocated) string { d, _ := c.bodyless(); return life.ShortName(d.Name) },
-	"original":  func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
-	"spliced":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
-	"container": func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
-	"boxtype":   func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
-	"computed":  func(c *candidate, p *allocated) string { return "`" + c.computed(p) + "`" },
-	"settled":   func(_ *candidate, p *allocated) string { return p.Life.Passed.Box.Settled.Name },
-	"byvalue":   func(c *candidate, p *allocated) string { return "`" + holder.ByValue(c.source, p.owner()) + "`" },
-	"keytype":   func(c *candidate, p *allocated) string { return c.boxedKey(p) },
-	"result":    func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
-	"dropper":   func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
+	"expr":       func(_ *candidate, p *allocated) string { return p.text() },
+	"callee":     func(_ *candidate, p *allocated) string { return p.callee() },
+	"api":        func(c *candidate, _ *allocated) string { return way.Public(c.Finding.Site.Function) },
+	"taker":      func(_ *candidate, p *allocated) string { return life.ShortName(p.Expr.Use.Callee) },
+	"better":     func(_ *candidate, p *allocated) string { return p.better() },
+	"ender":      func(c *candidate, p *allocated) string { return c.ender(p) },
+	"loop":       func(_ *candidate, p *allocated) string { return fmt.Sprint(p.Expr.Loops[0].First) },
+	"writer":     func(_ *candidate, p *allocated) string { return "`" + p.Line.Writer(p.Expr) + "`" },
+	"use":        func(_ *candidate, p *allocated) string { return "`" + p.Expr.Use.Name + "`" },
+	"bodyless":   func(c *candidate, _ *allocated) string { d, _ := c.bodyless(); return life.ShortName(d.Name) },
+	"original":   func(_ *candidate, p *allocated) string { return "`" + p.Line.Copied(p.Expr) + "`" },
+	"spliced":    func(_ *candidate, p *allocated) string { return "`" + p.Line.Spliced(p.Expr) + "`" },
+	"container":  func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Field + "`" },
+	"boxtype":    func(_ *candidate, p *allocated) string { return "`" + p.Life.Passed.Box.Type + "`" },
+	"computed":   func(c *candidate, p *allocated) string { return "`" + c.computed(p) + "`" },
+	"settled":    func(_ *candidate, p *allocated) string { return p.Life.Passed.Box.Settled.Name },
+	"byvalue":    func(c *candidate, p *allocated) string { return "`" + holder.ByValue(c.source, p.owner()) + "`" },
+	"keytype":    func(c *candidate, p *allocated) string { return c.boxedKey(p) },
+	"result":     func(_ *candidate, p *allocated) string { return life.ShortName(p.of.Site.Function) },
+	"dropper":    func(c *candidate, p *allocated) string { return life.ShortName(c.dropper(p)) },
+	"constantly": func(c *candidate, _ *allocated) string { return life.ShortName(c.maker) },
 	"pool": func(c *candidate, _ *allocated) string {
 		return way.NeverPut(c.source, way.Getters(c.Finding.Stacks, c.yours))
 	},
@@ -240,6 +242,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	case atReset:
 		reset, _ := c.reset(p)
 		pr.At = c.siteOf(reset)
+	case atMade:
+		pr.At = c.session.Place(c.made)
 	case atTyped:
 		pr.At = c.session.Place(c.ofType(p))
 	}

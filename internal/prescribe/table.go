@@ -154,6 +154,8 @@ var table = append(waysOfWriting(), []rule{
 	{name: "around one argument", cure: "skip-work", needs: []fact{lone}, text: "use the argument of {callee} itself: it is the only one"},
 	{name: "made again", cure: "skip-work", needs: []fact{called, againHere}, not: []fact{wasteful}, despite: []fact{resultIsKept}, takes: allButFirst,
 		text: "keep the result of {callee}: the function calls it again with what has not changed"},
+	{name: "made of constants by a function", cure: "cache-compiled", needs: []fact{byConstants}, despite: keptAnyway, at: atMade,
+		text: "keep what {constantly} makes in a package variable: it is made of constants, and only read"},
 	{name: "made of a type alone", cure: "cache-compiled", needs: []fact{seen, byType}, not: []fact{cached}, despite: []fact{resultIsKept}, at: atTyped,
 		text: "keep what {typefunc} makes in a sync.Map by its reflect.Type, of the receiver if its settings matter: it depends on nothing else"},
 	{name: "made for a result that is dropped", cure: "skip-work", needs: []fact{seen, unasked}, despite: []fact{resultIsKept},

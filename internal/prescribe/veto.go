@@ -293,6 +293,9 @@ func (c *candidate) live(t *life.Tracer) {
 	if get := way.Getters(c.Finding.Stacks, c.yours); t != nil && len(get) > 0 {
 		c.taken = t.Trace(life.Birth{Kind: finding.KindNew, Via: way.PoolGet}, get).End
 	}
+	if t != nil {
+		c.maker, c.made = t.OfConstants(c.heaviestWay(c.Parts[0]))
+	}
 	if len(c.Parts) < 2 || !slices.ContainsFunc(c.Parts, (*allocated).grows) {
 		return
 	}

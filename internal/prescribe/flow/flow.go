@@ -100,6 +100,40 @@ func ofOwn(v ssa.Value) bool {
 		return ofOwn(v.X)
 	case *ssa.Slice:
 		return ofOwn(v.X)
+	case *ssa.UnOp: // what a field of an own object holds
+		f, ok := v.X.(*ssa.FieldAddr)
+		if !ok {
+			return false
+		}
+		owner, ok := f.X.(*ssa.Alloc)
+		return ok && onlyOwn(owner, f.Field)
+	}
+	return false
+}
+
+// onlyOwn reports whether all that a function stores in a field of an object is what it made itself.
+func onlyOwn(owner *ssa.Alloc, field int) bool {
+	return !slices.ContainsFunc(*owner.Referrers(), func(in ssa.Instruction) bool {
+		f, ok := in.(*ssa.FieldAddr)
+		if !ok {
+			st, whole := in.(*ssa.Store)
+			return whole && st.Addr == ssa.Value(owner)
+		}
+		return f.Field == field && slices.ContainsFunc(*f.Referrers(), func(in ssa.Instruction) bool {
+			st, ok := in.(*ssa.Store)
+			return ok && !made(st.Val)
+		})
+	})
+}
+
+// made reports whether a value is nothing, or a map or slice that its function made.
+func made(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Const, *ssa.MakeMap, *ssa.MakeSlice:
+		return true
+	case *ssa.Slice:
+		_, own := v.X.(*ssa.Alloc)
+		return own
 	}
 	return false
 }

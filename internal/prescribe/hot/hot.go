@@ -1,12 +1,15 @@
-// Package hot picks the packages whose source says most of a recording.
+// Package hot picks the packages whose source says most of a recording, and reads it.
 package hot
 
 import (
+	"context"
+	"path/filepath"
 	"sort"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // Limits: the hottest findings and lines, and the packages that are read for them.
@@ -47,4 +50,29 @@ func Packages(d *finding.Diagnosis) []string {
 		return out[i] < out[j]
 	})
 	return out[:min(len(out), packages)]
+}
+
+// Source loads the packages of the hottest lines, and more; nil when there is no source to read. The warnings say what could
+// not be read. Progress may be nil.
+func Source(ctx context.Context, d *finding.Diagnosis, progress func(format string, args ...any), more []string) (p *source.Program, warnings []string) {
+	t := d.Target
+	if t.ModuleDir == "" || len(d.Findings) == 0 {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(t.ModuleDir)
+	if err != nil {
+		return nil, nil
+	}
+	packages := append(Packages(d), more...)
+	if progress != nil {
+		progress("reading the source of %d packages", len(packages))
+	}
+	p, problems, err := source.Load(ctx, source.Request{Dir: dir, Packages: packages, BuildFlags: t.BuildFlags})
+	if err != nil {
+		return nil, []string{"cures are named without the source: " + err.Error()}
+	}
+	for _, e := range problems {
+		warnings = append(warnings, "cures are named without some of the source: "+e.Error())
+	}
+	return p, warnings
 }

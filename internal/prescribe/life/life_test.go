@@ -60,6 +60,12 @@ func stackOf(t *testing.T, file, name string) []evidence.Frame {
 // programTracer loads the program of the cases; the second result is its file.
 func programTracer(t *testing.T) (*Tracer, string) {
 	t.Helper()
+	return tracerOf(t, program)
+}
+
+// tracerOf is the tracer of a program of one file.
+func tracerOf(t *testing.T, program string) (*Tracer, string) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n", "p.go": program} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {

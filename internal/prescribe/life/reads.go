@@ -9,6 +9,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/contract"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
 // reading follows a value to see whether what it refers to is only read.
@@ -17,6 +18,13 @@ type reading struct {
 	seen  map[ssa.Value]bool
 	calls int            // that may still be followed into
 	made  *ssa.MakeSlice // that one copy may still fill
+	deep  bool           // what it refers to counts, too, but for texts
+}
+
+// onlyReadDeep is onlyRead for all that can be reached from a value.
+func (t *Tracer) onlyReadDeep(v ssa.Value) finding.Tri {
+	r := &reading{Tracer: t, seen: map[ssa.Value]bool{}, calls: 4, deep: true}
+	return r.value(v)
 }
 
 // onlyRead reports whether all that the code does with a value is to read what it refers to, in this
@@ -43,11 +51,13 @@ func (r *reading) value(v ssa.Value) finding.Tri {
 // use is the answer for one instruction.
 func (r *reading) use(v ssa.Value, in ssa.Instruction) finding.Tri {
 	switch in := in.(type) {
-	case *ssa.DebugRef, *ssa.BinOp, *ssa.If, *ssa.Index, *ssa.Lookup:
+	case *ssa.DebugRef, *ssa.BinOp, *ssa.If:
 		return finding.Yes
+	case *ssa.Index, *ssa.Lookup:
+		return r.element(in.(ssa.Value))
 	case *ssa.UnOp:
 		if in.Op == token.MUL && !isVariable(v) {
-			return finding.Yes // an element that is read refers to other memory, or to none
+			return r.element(in)
 		}
 		return r.value(in)
 	case *ssa.Convert:
@@ -69,6 +79,14 @@ func (r *reading) use(v ssa.Value, in ssa.Instruction) finding.Tri {
 		return r.call(v, in)
 	}
 	return finding.Unknown
+}
+
+// element is the answer for an element that is read: it refers to other memory, or to none.
+func (r *reading) element(v ssa.Value) finding.Tri {
+	if !r.deep || flow.IsText(v.Type()) {
+		return finding.Yes
+	}
+	return r.value(v)
 }
 
 // isVariable reports whether a value is a local variable that holds the reference.

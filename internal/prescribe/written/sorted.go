@@ -4,8 +4,6 @@ import (
 	"go/ast"
 	"go/types"
 
-	"golang.org/x/tools/go/types/typeutil"
-
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
@@ -19,7 +17,11 @@ func sortedAs(p idiom.Place) string {
 		if !ok || len(c.Args) != 1 {
 			return nil
 		}
-		if fn, ok := typeutil.Callee(p.Info, c).(*types.Func); !ok || fn.FullName() != "sort.Sort" {
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return nil
+		}
+		if fn, ok := p.Info.Uses[sel.Sel].(*types.Func); !ok || fn.FullName() != "sort.Sort" {
 			return nil
 		}
 		return c

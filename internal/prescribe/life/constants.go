@@ -1,0 +1,83 @@
+package life
+
+import (
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
+)
+
+// OfConstants is the outermost function of a way that is called with constants alone, does nothing but to return what it
+// makes of them, and whose result its caller only reads; at is the frame of the call. The name is empty for none.
+func (t *Tracer) OfConstants(own []evidence.Frame) (maker string, at evidence.Frame) {
+	for i := 1; i < len(own); i++ {
+		callee := t.src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function)
+		caller := t.src.Function(own[i].File, own[i].Line, own[i].Function)
+		if callee == nil || caller == nil || callee.Parent() != nil {
+			return maker, at
+		}
+		calls := callsOn(t.src, caller, own[i].Line, callee)
+		if len(calls) > 0 && !slices.ContainsFunc(calls, func(c ssa.CallInstruction) bool { return !t.same(c) }) {
+			maker, at = own[i-1].Function, own[i]
+		}
+	}
+	return maker, at
+}
+
+// same reports whether a call makes the same each time, and its caller only reads that.
+func (t *Tracer) same(c ssa.CallInstruction) bool {
+	call, ok := c.(*ssa.Call)
+	if !ok || call.Call.StaticCallee() == nil || call.Call.Signature().Recv() != nil || call.Call.Signature().Results().Len() == 0 {
+		return false
+	}
+	constant := func(v ssa.Value) bool { _, is := v.(*ssa.Const); return is }
+	return !slices.ContainsFunc(call.Call.Args, func(a ssa.Value) bool { return !constant(a) }) &&
+		flow.Harmless(&call.Call) && !t.asksVariables(call.Call.StaticCallee(), mostAsked) && t.onlyReadDeep(call) == finding.Yes
+}
+
+// mostAsked is how deep asksVariables follows calls; deeper ones count as if they asked.
+const mostAsked = 4
+
+// asksVariables reports whether a function, or one that it calls, reads variables of packages that may change.
+func (t *Tracer) asksVariables(fn *ssa.Function, deep int) bool {
+	if fn.Blocks == nil {
+		return false // of the standard library, by what flow.Harmless knows
+	}
+	if deep == 0 {
+		return true
+	}
+	for in := range flow.Instructions(fn) {
+		for _, v := range in.Operands(nil) {
+			if g, ok := (*v).(*ssa.Global); ok && !t.settled(g) {
+				return true
+			}
+		}
+		if c, ok := in.(ssa.CallInstruction); ok && c.Common().StaticCallee() != nil && t.asksVariables(c.Common().StaticCallee(), deep-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled reports whether only the package's initialization names a variable, other than to read it.
+func (t *Tracer) settled(g *ssa.Global) bool {
+	if g.Object() == nil || g.Object().Exported() {
+		return false
+	}
+	for fn := range t.src.Functions() {
+		if fn.Synthetic == "package initializer" {
+			continue
+		}
+		for in := range flow.Instructions(fn) {
+			_, read := in.(*ssa.UnOp)
+			_, named := in.(*ssa.DebugRef)
+			if !read && !named && slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,100 @@
+package life
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/evidence"
+)
+
+const constantsProgram = `package p
+
+import "strconv"
+
+type table struct {
+	names map[byte]string
+	all   []string
+}
+
+var limit = 10
+
+var count int
+
+func newTable(chars string) *table {
+	t := &table{names: map[byte]string{}} // made
+	for i := range len(chars) {
+		t.names[chars[i]] = strconv.QuoteRune(rune(chars[i]))
+	}
+	return t
+}
+
+func (t *table) name(c byte) string { return t.names[c] }
+
+func (t *table) set(c byte) { t.names[c] = "" }
+
+func counted(chars string) *table {
+	count++
+	return newTable(chars)
+}
+
+func limited(chars string) *table {
+	if len(chars) > count {
+		return nil
+	}
+	return newTable(chars)
+}
+
+func sized() *table { return newTable("abc"[:limit%3]) }
+
+func asks(c byte) string { return newTable("abc").name(c) }   // newTable
+
+func given(s string, c byte) string { return newTable(s).name(c) } // -
+
+func sets(c byte) { newTable("abc").set(c) } // -
+
+func returns() *table { return newTable("abc") } // -
+
+func counts(c byte) string { return counted("abc").name(c) } // -
+
+func limits(c byte) string { return limited("abc").name(c) } // -
+
+func sizes(c byte) string { return sized().name(c) } // sized
+
+func (t *table) method() *table { return newTable("abc") }
+`
+
+// TestOfConstants: functions that make the same each time, for a caller that only reads it.
+func TestOfConstants(t *testing.T) {
+	tracer, file := tracerOf(t, constantsProgram)
+	lines := strings.Split(constantsProgram, "\n")
+	at := func(mark, within string) int {
+		for i, l := range lines {
+			if strings.Contains(l, mark) && strings.Contains(l, within) {
+				return i + 1
+			}
+		}
+		t.Fatalf("no line with %s", mark)
+		return 0
+	}
+	for i, l := range lines {
+		head, want, ok := strings.Cut(l, "// ")
+		if !ok || want == "made" {
+			continue
+		}
+		caller, _, _ := strings.Cut(strings.TrimPrefix(head, "func "), "(")
+		way := []evidence.Frame{{File: file, Line: at("// made", ""), Function: "newTable"}}
+		for _, between := range []string{"counted", "limited", "sized"} {
+			if strings.Contains(head, between+"(") {
+				way = append(way, evidence.Frame{File: file, Line: at("return newTable(", "") + map[string]int{"counted": 0, "limited": 7, "sized": 10}[between], Function: between})
+			}
+		}
+		way = append(way, evidence.Frame{File: file, Line: i + 1, Function: caller})
+		got, frame := tracer.OfConstants(way)
+		if want == "-" {
+			want = ""
+		}
+		if got != want || got != "" && frame.Function != caller {
+			t.Errorf("%s: %q, called by %s", caller, got, frame.Function)
+		}
+	}
+}
