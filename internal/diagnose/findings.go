@@ -80,7 +80,7 @@ func (m merged) finding(module stack.Root, runs int) finding.Finding {
 		Allocation: finding.Allocation{
 			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: s.site.Mixes(
 				m.runs[h].counts.Tiny,
-			), Sizes: s.site.SizeCounts(), Pointers: s.site.Pointerful(),
+			), Sizes: s.site.SizeCounts(m.runs[h].counts.Tiny), Pointers: s.site.Pointerful(),
 		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,

@@ -123,8 +123,9 @@ var (
 // manyObjects is the number of objects in an operation from which one block for all pays.
 const manyObjects = 8
 
-// fewOutgrown is the part of the blocks that are outgrown up to which most slices stay with their first array.
-const fewOutgrown = 0.5
+// fewOutgrown is the part of the blocks that are outgrown up to which most slices stay with their first array: of three
+// blocks, one was outgrown where one slice of two has two arrays.
+const fewOutgrown = 1.0 / 3
 
 // leastOutgrown is the part of the blocks that are outgrown from which a first size pays.
 const leastOutgrown = 0.02

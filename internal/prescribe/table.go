@@ -88,7 +88,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "make {var}{made} with the size it usually reaches"},
 	{name: "a call with a size", cure: "presize-map", needs: []fact{call("presize-map")}, takes: betterCall, text: "instead of {callee}, {better}"},
 	{name: "grown once by its maker", cure: "presize-builder", needs: []fact{madeInSight, regrown}, not: []fact{readFrom, emptied, grownInSight}, at: atMaker, takes: firstSizes,
-		text: "call Grow on {owned} here with its final size: its buffer is outgrown several times"},
+		text: "call Grow on {owned} here with its final size, so that its buffer is not outgrown"},
 	{name: "grown too little by its maker", cure: "presize-builder", needs: []fact{madeInSight, regrown, grownInSight}, not: []fact{readFrom, emptied}, at: atMaker, takes: firstSizes,
 		text: "let Grow of {owned} ask for more: its buffer is outgrown again"},
 	{name: "builder of a few parts", cure: "presize-builder", needs: []fact{call("presize-builder"), outgrown, isWritten("of a few parts", written.FewParts)}, takes: firstSizes,

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -59,7 +60,7 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 	all := tiny.SiteObjects(t)
 	for k, m := range t.Mix {
 		if objects := tiny.Objects(m); objects > 0 && all > 0 && t.Bytes > 0 {
-			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes, Sizes: m.sizeCounts()})
+			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes, Sizes: m.sizeCounts(k.Kind, tiny)})
 		}
 	}
 	slices.SortFunc(out, func(a, b finding.Mix) int {
@@ -70,13 +71,13 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 
 // SizeCounts returns the block sizes of the site, smallest first. A site with a part of more sizes
 // than were kept has none.
-func (t *Site) SizeCounts() []finding.SizeCount {
+func (t *Site) SizeCounts(tiny TinyScale) []finding.SizeCount {
 	all := map[unit.Bytes]float64{}
-	for _, m := range t.Mix {
+	for k, m := range t.Mix {
 		if len(m.sizes) >= maxSizes {
 			return nil
 		}
-		for size, n := range m.sizes {
+		for size, n := range m.split(k.Kind, tiny) {
 			all[size] += n
 		}
 	}
@@ -84,11 +85,24 @@ func (t *Site) SizeCounts() []finding.SizeCount {
 }
 
 // sizeCounts is the same for one part.
-func (m *MixTally) sizeCounts() []finding.SizeCount {
+func (m *MixTally) sizeCounts(kind finding.Kind, tiny TinyScale) []finding.SizeCount {
 	if len(m.sizes) >= maxSizes {
 		return nil
 	}
-	return sorted(m.sizes)
+	return sorted(m.split(kind, tiny))
+}
+
+// split counts arrays of 8 bytes and of 16, with which what grows begins, where the profile has blocks of 16 alone: of the
+// arrays of 8, which share blocks, it counts every second.
+func (m *MixTally) split(kind finding.Kind, tiny TinyScale) map[unit.Bytes]float64 {
+	blocks := m.sizes[tinyBlock]
+	more := min(m.tiny.unknown*tiny.Each, blocks)
+	if kind != finding.KindGrowth && kind != finding.KindString || more <= 0 {
+		return m.sizes
+	}
+	sizes := maps.Clone(m.sizes)
+	sizes[tinyBlock/2], sizes[tinyBlock] = 2*more, blocks-more
+	return sizes
 }
 
 func sorted(sizes map[unit.Bytes]float64) []finding.SizeCount {

@@ -128,11 +128,11 @@ func (p Place) Snapshot() bool {
 }
 
 // atOnce reports whether a value is made for one call that returns nothing of it, of the standard library or of a function
-// that is handed nothing else which could lead to the original.
+// that is handed nothing else which could lead to the original, or to be converted to a text.
 func (p Place) atOnce() bool {
 	c, ok := p.Path[len(p.Path)-1].(*ast.CallExpr)
-	if !ok {
-		return false
+	if !ok || p.Info.Types[c.Fun].IsType() {
+		return ok && flow.IsText(p.Info.TypeOf(c))
 	}
 	fn, ok := typeutil.Callee(p.Info, c).(*types.Func)
 	return ok && flow.ReturnsPlain(fn) && (flow.Standard(fn.Pkg().Path()) || fn.Signature().Recv() == nil && len(c.Args) == 1)

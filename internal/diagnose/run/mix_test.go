@@ -1,0 +1,31 @@
+package run
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
+)
+
+// TestFirstArrays: eight builders begin with 8 bytes, and five of them go on to 16: the profile has four blocks for the
+// first arrays, which share them, and five for the others. A part that does not grow has blocks of one size.
+func TestFirstArrays(t *testing.T) {
+	for kind, want := range map[finding.Kind][]finding.SizeCount{
+		finding.KindString: {{Size: 8, Objects: 8}, {Size: 16, Objects: 5}, {Size: 32, Objects: 1}},
+		finding.KindNew:    {{Size: 16, Objects: 9}, {Size: 32, Objects: 1}},
+	} {
+		m := &MixTally{Objects: 10, Bytes: 176, sizes: map[unit.Bytes]float64{16: 9, 32: 1}, tiny: tinyCount{unknown: 9}}
+		site := &Site{Objects: 10, Bytes: 176, Mix: map[MixKey]*MixTally{{Kind: kind}: m}}
+		scale := TinyScale{Each: 4.0 / 9}
+		if got := site.SizeCounts(scale); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
+		if got := site.Mixes(scale); len(got) != 1 || !slices.Equal(got[0].Sizes, want) {
+			t.Errorf("%s: parts %v", kind, got)
+		}
+	}
+	if n := len((&MixTally{sizes: map[unit.Bytes]float64{16: 9}}).split(finding.KindString, TinyScale{})); n != 1 {
+		t.Errorf("%d sizes where nothing was counted", n)
+	}
+}
