@@ -213,40 +213,7 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 	}
 	pr := all(cures.HitRate(r.cure, r.name), text, c.evidence(r, p))
 	pr.Rule, pr.Cost = r.name, r.adds
-	switch r.at {
-	case atDeath:
-		pr.At = p.Life.At
-	case atGet:
-		if at := way.Getters(c.Finding.Stacks, c.yours); len(at) > 0 {
-			pr.At = c.session.Place(at[0])
-		}
-	case atCaller:
-		pr.At = c.session.Place(p.above.frame)
-	case atMaker:
-		if p.above != nil && p.above.dest.MadeLine > 0 {
-			at := p.above.frame
-			at.Line = p.above.dest.MadeLine
-			pr.At = c.session.Place(at)
-		}
-		if m := p.Life.Maker.At; m.Line > 0 {
-			pr.At = c.session.Place(evidence.Frame{File: m.File, Line: m.Line, Function: m.Function})
-		}
-		if m := c.madeBy(); m != nil {
-			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
-		}
-	case atDeclared:
-		d, _ := c.bodyless()
-		pr.At = c.session.Place(evidence.Frame{Function: d.Name, File: d.File, Line: d.Line})
-	case atOwner:
-		pr.At = c.ownerMade(p).Site
-	case atReset:
-		reset, _ := c.reset(p)
-		pr.At = c.siteOf(reset)
-	case atMade:
-		pr.At = c.session.Place(c.made)
-	case atTyped:
-		pr.At = c.session.Place(c.ofType(p))
-	}
+	c.put(&pr, r, p)
 	switch r.takes {
 	case reused:
 		pr.Live = 0
@@ -288,6 +255,44 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		}
 	}
 	return pr, true
+}
+
+// put says where the change of a rule goes.
+func (c *candidate) put(pr *proposal, r *rule, p *allocated) {
+	switch r.at {
+	case atDeath:
+		pr.At = p.Life.At
+	case atGet:
+		if at := way.Getters(c.Finding.Stacks, c.yours); len(at) > 0 {
+			pr.At = c.session.Place(at[0])
+		}
+	case atCaller:
+		pr.At = c.session.Place(p.above.frame)
+	case atMaker:
+		if p.above != nil && p.above.dest.MadeLine > 0 {
+			at := p.above.frame
+			at.Line = p.above.dest.MadeLine
+			pr.At = c.session.Place(at)
+		}
+		if m := p.Life.Maker.At; m.Line > 0 {
+			pr.At = c.session.Place(evidence.Frame{File: m.File, Line: m.Line, Function: m.Function})
+		}
+		if m := c.madeBy(); m != nil {
+			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
+		}
+	case atDeclared:
+		d, _ := c.bodyless()
+		pr.At = c.session.Place(evidence.Frame{Function: d.Name, File: d.File, Line: d.Line})
+	case atOwner:
+		pr.At = c.ownerMade(p).Site
+	case atReset:
+		reset, _ := c.reset(p)
+		pr.At = c.siteOf(reset)
+	case atMade:
+		pr.At = c.session.Place(c.made)
+	case atTyped:
+		pr.At = c.session.Place(c.ofType(p))
+	}
 }
 
 // evidence is the reason that stands beside a text.

@@ -165,62 +165,65 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// usesCases are those of TestUses: what functions do with what they make.
+var usesCases = []struct {
+	name     string
+	function string
+	kind     finding.Kind
+	via      string
+	want     finding.Passed
+}{
+	{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
+	{"sorted", "sorts", finding.KindString, "strings.ToLower", finding.Passed{}},
+	{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Key: finding.Key{Asked: true}}},
+	{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
+	{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+	{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
+	{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+	{"ends", "ends", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+	{"forwarded", "encodes", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Handed: true}, Argument: true}},
+	{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
+	{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
+	{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},
+	{"unchanged", "boxesOrigin", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+	{"tabled", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+	{"changed", "boxesElements", finding.KindBoxing, "", finding.Passed{Argument: true}},
+	{"ranged", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
+	{"alike", "travel", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "seen", Type: "place"}, Argument: true}},
+	{"mixed", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
+	{"shown", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
+	{"same", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
+	{"marks", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
+	{"sliced", "legs", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Field: "some", Type: "place"}}},
+	{"mapped", "legs", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "by", Type: "place"}}},
+	{"twotypes", "legs", finding.KindBoxing, "", finding.Passed{Argument: true}},
+	{"printed", "legs", finding.KindBoxing, "", finding.Passed{Argument: true}},
+	{"unasserted", "legs", finding.KindBoxing, "", finding.Passed{}},
+	{"pushed", "push", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Field: "next", Type: "place"}}},
+	{"open", "push", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
+	{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
+	{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
+	{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
+	{"hooked", "hooked", finding.KindClosure, "", finding.Passed{Spared: true}},
+	{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
+	{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
+	{"column", "columns", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
+	{"boxedtext", "listedAsAny", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
+	{"printedtext", "printedText", finding.KindString, "strconv.Itoa", finding.Passed{}},
+	{"line", "line", finding.KindString, "strconv.Itoa", finding.Passed{}},
+	{"scratch", "write", finding.KindMake, "", finding.Passed{Scratch: true}},
+	{"notscratch", "write", finding.KindMake, "", finding.Passed{}},
+	{"built", "inBuffer", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{Built: true}},
+	{"serialized", "text", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{}},
+	{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Key: finding.Key{Asked: true}}},
+	{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
+	{"reported", "report", finding.KindConcat, "", finding.Passed{}},
+}
+
 // TestUses: what the function itself does with what it makes.
 func TestUses(t *testing.T) {
 	tracer, file := programTracer(t)
-	for _, c := range []struct {
-		name     string
-		function string
-		kind     finding.Kind
-		via      string
-		want     finding.Passed
-	}{
-		{"folded", "folds", finding.KindString, "strings.ToLower", finding.Passed{Compared: true}},
-		{"sorted", "sorts", finding.KindString, "strings.ToLower", finding.Passed{}},
-		{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Key: finding.Key{Asked: true}}},
-		{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
-		{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
-		{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
-		{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
-		{"ends", "ends", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
-		{"forwarded", "encodes", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Handed: true}, Argument: true}},
-		{"logged", "logs", finding.KindBoxing, "", finding.Passed{Spared: true, Argument: true}},
-		{"logged", "logs", finding.KindVariadic, "", finding.Passed{Spared: true, Argument: true}},
-		{"paired", "pairs", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"unchanged", "boxesOrigin", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
-		{"tabled", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
-		{"changed", "boxesElements", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"ranged", "boxesElements", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Constant: true}, Argument: true}},
-		{"alike", "travel", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "seen", Type: "place"}, Argument: true}},
-		{"mixed", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
-		{"shown", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
-		{"same", "travel", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
-		{"marks", "travel", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"sliced", "legs", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Field: "some", Type: "place"}}},
-		{"mapped", "legs", finding.KindBoxing, "", finding.Passed{Box: finding.Box{Field: "by", Type: "place"}}},
-		{"twotypes", "legs", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"printed", "legs", finding.KindBoxing, "", finding.Passed{Argument: true}},
-		{"unasserted", "legs", finding.KindBoxing, "", finding.Passed{}},
-		{"pushed", "push", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Field: "next", Type: "place"}}},
-		{"open", "push", finding.KindBoxing, "", finding.Passed{Argument: true, Box: finding.Box{Before: true}}},
-		{"boxedresult", "boxes", finding.KindBoxing, "", finding.Passed{}},
-		{"hoisted", "loops", finding.KindClosure, "", finding.Passed{Fixed: true}},
-		{"turned", "loops", finding.KindClosure, "", finding.Passed{}},
-		{"hooked", "hooked", finding.KindClosure, "", finding.Passed{Spared: true}},
-		{"ofreceiver", "size", finding.KindClosure, "", finding.Passed{Fixed: true}},
-		{"ofargument", "size", finding.KindClosure, "", finding.Passed{}},
-		{"column", "columns", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
-		{"boxedtext", "listedAsAny", finding.KindString, "strconv.Itoa", finding.Passed{Taken: true}},
-		{"printedtext", "printedText", finding.KindString, "strconv.Itoa", finding.Passed{}},
-		{"line", "line", finding.KindString, "strconv.Itoa", finding.Passed{}},
-		{"scratch", "write", finding.KindMake, "", finding.Passed{Scratch: true}},
-		{"notscratch", "write", finding.KindMake, "", finding.Passed{}},
-		{"built", "inBuffer", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{Built: true}},
-		{"serialized", "text", finding.KindConversion, "bytes.(*Buffer).String", finding.Passed{}},
-		{"lookedup", "qualified", finding.KindConcat, "", finding.Passed{Key: finding.Key{Asked: true}}},
-		{"replaced", "replace", finding.KindConcat, "", finding.Passed{}},
-		{"reported", "report", finding.KindConcat, "", finding.Passed{}},
-	} {
+	for _, c := range usesCases {
 		stack := stackOf(t, file, c.name)
 		stack[0].Function = c.function
 		got := tracer.Trace(Birth{Kind: c.kind, Via: c.via}, stack).Passed
