@@ -349,3 +349,18 @@ func Bodyless(src *source.Program, e *finding.Escape) (source.Declared, bool) {
 	}
 	return l.Bodyless()
 }
+
+// GoneThrough reports whether a copy of a slice is only gone through by a loop in which nothing writes to elements of its
+// type: the original is the same then for as long as the copy is read.
+func GoneThrough(src *source.Program, site evidence.Site, p idiom.Place) bool {
+	if src == nil || len(p.Path) == 0 {
+		return false
+	}
+	loop, ok := p.Path[len(p.Path)-1].(*ast.RangeStmt)
+	if !ok || ast.Unparen(loop.X) != p.Expr {
+		return false
+	}
+	slice, ok := p.Info.TypeOf(p.Expr).Underlying().(*types.Slice)
+	fn := Function(src, site)
+	return ok && fn != nil && !flow.MayWrite(fn, loop.Body.Pos(), loop.Body.End(), slice.Elem())
+}
