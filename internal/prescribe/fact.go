@@ -146,7 +146,7 @@ var (
 		return p.Expr != nil && p.Expr.Kind == source.Literal && p.Expr.Call.Consts && (p.Expr.Elem > 0 || strings.Contains(p.Expr.Type, "map[")) && !p.place().Overwritten()
 	})
 	copied = test("a copy", func(c *candidate, p *allocated) bool {
-		return p.Expr != nil && p.Kind != finding.KindConversion && p.Line.Copied(p.Expr) != "" && (!p.place().Snapshot() || way.GoneThrough(c.source, p.of.Site, p.place()))
+		return p.Expr != nil && p.Kind != finding.KindConversion && p.Line.Copied(p.Expr) != "" && (!p.place().Snapshot() || way.Unwritten(c.source, p.of.Site, p.place(), diesHere.ask(c, p) == finding.Yes))
 	}, "original")
 	onlyRead = fact{"only read", func(_ *candidate, p *allocated) finding.Tri { return p.Life.OnlyRead }, nil}
 	spliced  = onLine("the tail of what it is put into", func(l *source.Line, e *source.Expr) bool { return l.Spliced(e) != "" }, "spliced")

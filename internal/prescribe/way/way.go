@@ -350,17 +350,27 @@ func Bodyless(src *source.Program, e *finding.Escape) (source.Declared, bool) {
 	return l.Bodyless()
 }
 
-// GoneThrough reports whether a copy of a slice is only gone through by a loop in which nothing writes to elements of its
-// type: the original is the same then for as long as the copy is read.
-func GoneThrough(src *source.Program, site evidence.Site, p idiom.Place) bool {
-	if src == nil || len(p.Path) == 0 {
-		return false
-	}
-	loop, ok := p.Path[len(p.Path)-1].(*ast.RangeStmt)
-	if !ok || ast.Unparen(loop.X) != p.Expr {
-		return false
-	}
+// Unwritten reports whether nothing writes to elements of the type of a slice while a copy of it is read: by a loop that goes
+// through the copy, or in the rest of the function in which the copy dies. The original is the same then for as long.
+func Unwritten(src *source.Program, site evidence.Site, p idiom.Place, diesHere bool) bool {
 	slice, ok := p.Info.TypeOf(p.Expr).Underlying().(*types.Slice)
+	if !ok || src == nil || len(p.Path) == 0 {
+		return false
+	}
+	from, to := p.Expr.End(), p.Path[0].End()
+	if loop, ok := p.Path[len(p.Path)-1].(*ast.RangeStmt); ok && ast.Unparen(loop.X) == p.Expr {
+		from, to = loop.Body.Pos(), loop.Body.End()
+	} else if !diesHere || slices.ContainsFunc(p.Path, isLoop) {
+		return false
+	}
 	fn := Function(src, site)
-	return ok && fn != nil && !flow.MayWrite(fn, loop.Body.Pos(), loop.Body.End(), slice.Elem())
+	return fn != nil && !flow.MayWrite(fn, from, to, slice.Elem())
+}
+
+func isLoop(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	}
+	return false
 }
