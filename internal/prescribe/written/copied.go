@@ -7,9 +7,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
-// copyOfOld is the variable that a copy is made of whose value the same statement sets, to what is made with the copy, and
-// that the function sets to what is appended to itself in another place: its array is the function's own to write to.
-// "" for others.
+// copyOfOld is the variable that a copy is made of whose value the same statement sets, to what is made with the copy, or
+// that it returns. In another place the function appends to the variable itself: its array is the function's own to write
+// to. "" for others.
 func copyOfOld(p idiom.Place) string {
 	whole, inCall := copiedWhole(p), false
 	if c := p.Appends(p.Expr); whole == nil && c != nil {
@@ -26,6 +26,11 @@ func copyOfOld(p idiom.Place) string {
 			inCall = inCall || p.Info.Types[n.Fun].IsValue() || p.Appends(n) != nil
 		case *ast.AssignStmt:
 			if inCall && n.Tok == token.ASSIGN && len(n.Rhs) == 1 && p.Variable(n.Lhs[0]) == v && growsElsewhere(p, n, of.Name) {
+				return of.Name
+			}
+			return ""
+		case *ast.ReturnStmt:
+			if inCall && growsElsewhere(p, n, of.Name) {
 				return of.Name
 			}
 			return ""
@@ -55,17 +60,27 @@ func copiedWhole(p idiom.Place) ast.Expr {
 
 func isBytes(p idiom.Place, e ast.Expr) bool { return p.Info.TypeOf(e).String() == "[]byte" }
 
-// growsElsewhere reports whether another statement of the function than one sets a variable to what is appended to it.
+// growsElsewhere reports whether another statement of the function than one appends to a variable: it sets the variable to
+// the result, or returns that.
 func growsElsewhere(p idiom.Place, but ast.Stmt, name string) (yes bool) {
-	ast.Inspect(p.Body(), func(n ast.Node) bool {
-		s, ok := n.(*ast.AssignStmt)
-		if !ok || ast.Stmt(s) == but {
-			return true
+	appends := func(e ast.Expr) bool {
+		c := p.Appends(e)
+		if c == nil {
+			return false
 		}
-		v, value := p.Set(s)
-		c := p.Appends(value)
-		if v != nil && v.Name() == name && c != nil {
-			yes = yes || p.Variable(c.Args[0]) == v
+		id, ok := ast.Unparen(c.Args[0]).(*ast.Ident)
+		return ok && id.Name == name && p.Variable(id) != nil
+	}
+	ast.Inspect(p.Body(), func(n ast.Node) bool {
+		switch s := n.(type) {
+		case *ast.AssignStmt:
+			if v, value := p.Set(s); v != nil && v.Name() == name && ast.Stmt(s) != but {
+				yes = yes || appends(value)
+			}
+		case *ast.ReturnStmt:
+			if len(s.Results) > 0 && ast.Stmt(s) != but {
+				yes = yes || appends(s.Results[0])
+			}
 		}
 		return !yes
 	})

@@ -40,6 +40,16 @@ func shared(buf []byte) []byte {
 	return buf
 }
 
+func varint(b []byte, n int) []byte {
+	if n < 64 {
+		return append(b, byte(n))
+	}
+	if n < 128 {
+		return append(append([]byte(nil), b...), byte(n>>8), byte(n)) // b
+	}
+	return bytes.Clone(b) // -
+}
+
 func kept(buf []byte, all [][]byte) [][]byte {
 	buf = append(buf, ':')
 	all = append(all, bytes.Clone(buf)) // -
