@@ -129,8 +129,11 @@ func (o offer) score(f *finding.Finding) float64 {
 func (o offer) remedy() finding.Remedy {
 	p := o.best
 	p.Fit = o.fit
-	if o.more > 0 {
-		p.Text += fmt.Sprintf(" (+%d more here)", o.more)
+	switch {
+	case o.more == 1:
+		p.Text += " (another allocation of the line stays)"
+	case o.more > 1:
+		p.Text += fmt.Sprintf(" (%d other allocations of the line stay)", o.more)
 	}
 	if o.trial != nil {
 		p.Text += fmt.Sprintf(" (verified: %s)", o.trial.Proof())

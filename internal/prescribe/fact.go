@@ -338,6 +338,11 @@ var (
 		d := p.dest()
 		return d != nil && !d.Param && !d.Reset && d.Made != source.MadeUnknown && d.Made != source.MadeSized && d.Made != source.MadeElse
 	}, "made")
+	// onStack is made where nothing is allocated.
+	onStack = test("made on the stack", func(c *candidate, p *allocated) bool {
+		d := p.dest()
+		return d != nil && p.above == nil && d.Local && d.Made == source.MadeSized && d.MadeLine > 0 && !way.Allocates(c.diagnosis, p.of, d.MadeLine)
+	}, "made")
 	sizedDest = test("made with a size", func(_ *candidate, p *allocated) bool {
 		d := p.dest()
 		return d != nil && !d.Param && !d.Reset && d.Made == source.MadeSized

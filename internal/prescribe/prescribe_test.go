@@ -110,7 +110,7 @@ func TestMoreHere(t *testing.T) {
 	if n := c.notable(); n != 2 {
 		t.Errorf("%d notable parts, want 2", n)
 	}
-	if text := (offer{cure: cures.Of("presize-map"), best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (+1 more here)" {
+	if text := (offer{cure: cures.Of("presize-map"), best: proposal{Text: "do"}, more: 1}).remedy().Text; text != "do (another allocation of the line stays)" {
 		t.Errorf("text %q", text)
 	}
 	if text := (offer{cure: cures.Of("presize-map"), best: proposal{Text: "do"}}).remedy().Text; text != "do" {

@@ -322,7 +322,7 @@ func (c *candidate) slabs(pr *proposal, p *allocated) {
 		outgrown, _ := c.grown().Waste()
 		pr.Objects -= outgrown
 	}
-	if p.Kind == finding.KindNew && c.Finding.Lifetime.Class == finding.LifetimeShort {
+	if p.Kind == finding.KindNew && c.Finding.Lifetime.Class == finding.LifetimeShort && p.Life.End == finding.EndFrame {
 		// An arena that is reset reuses its blocks: lab/libraries/arena.
 		pr.Objects, pr.Bytes = 1-stay*0.1, 0.9
 	}

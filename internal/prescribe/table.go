@@ -20,6 +20,8 @@ var table = append(waysOfWriting(), []rule{
 		text: "return {expr} by value, or fill one that the caller owns{api}"},
 	{name: "variadic slice", cure: "keep-on-stack", needs: []fact{is(finding.KindVariadic), inline, seen, called}, not: []fact{tooLarge, unseen, onHeap, coldOnly},
 		text: "call {callee} without a variadic slice"},
+	{name: "array on the stack that is outgrown", cure: "keep-on-stack", needs: []fact{growing, grown, onStack, diesHere, small}, at: atMaker,
+		text: "make {var}{made} with a larger constant capacity: its array is on the stack, and what it grows to is not"},
 	{name: "memory from the caller", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindMake), consts, handedUp, small, passing, dies},
 		not:  []fact{tooLarge, coldOnly},
 		text: "let the caller hand in the memory for {expr}"},

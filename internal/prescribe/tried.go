@@ -88,16 +88,8 @@ const editRule = "edit: "
 func (c *candidate) measured(o *offer, t *finding.Trial) {
 	o.trial, o.fit, o.best.Text = t, 1, t.Text
 	cost := c.Finding.Cost
-	o.objects = part(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value)
-	o.bytes = part(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value)
+	o.objects = min(max(share(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value), 0), 1)
+	o.bytes = min(max(share(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value), 0), 1)
 	o.cuts = c.cuts(o.objects, o.bytes, 0)
 	o.saves = c.session.Saving(o.cuts)
-}
-
-// part is the share of a finding's amount that a trial took away, from 0 to 1.
-func part(less, of float64) float64 {
-	if of <= 0 {
-		return 0
-	}
-	return min(max(less/of, 0), 1)
 }

@@ -236,10 +236,16 @@ func partOf(dst, expr string) cause {
 }
 
 func appended(dst, _ string) cause {
+	if dst == "{heap}" {
+		return cause{text: "is appended to memory on the heap"}
+	}
 	return cause{text: "is appended to " + place(dst) + ", which is on the heap"}
 }
 
 func copied(dst, _ string) cause {
+	if dst == "{heap}" {
+		return cause{text: "is copied into memory on the heap"}
+	}
 	return cause{text: "is copied into " + place(dst) + ", which is on the heap"}
 }
 

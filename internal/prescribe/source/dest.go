@@ -427,6 +427,9 @@ around:
 			loops++
 			plain = plain && !flow.Skips(n, grow.Pos(), same)
 			d.CountAt, d.Count = loop.First, loop.Count
+			if l.namesLater(n, d.MadeLine) {
+				d.MadeLine = 0 // it can be made with that count only between there and the loop
+			}
 			if loops > 1 {
 				d.Count = "" // a product of two counts is too large a bound to reserve
 			}
@@ -435,6 +438,30 @@ around:
 		}
 	}
 	d.Exact = plain && loops == 1
+}
+
+// namesLater reports whether the head of a loop names a variable that is declared behind a line.
+func (l *Line) namesLater(loop ast.Node, line int) (later bool) {
+	var head ast.Node
+	switch n := loop.(type) {
+	case *ast.RangeStmt:
+		head = n.X
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			head = n.Cond
+		}
+	}
+	if head == nil || line == 0 {
+		return false
+	}
+	ast.Inspect(head, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			v, local := l.Info().Uses[id].(*types.Var)
+			later = later || local && !v.IsField() && v.Pos() < loop.Pos() && l.LineOf(v.Pos()) > line && v.Parent() != l.file.pkg.Types.Scope()
+		}
+		return !later
+	})
+	return later
 }
 
 // beginsAnew reports whether a loop sets a variable to something else than what it grew to.

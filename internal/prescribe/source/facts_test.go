@@ -482,3 +482,32 @@ func all(list []int) ([]int, set, set) {
 		}
 	}
 }
+
+// TestCountLater: a count whose variable is declared behind the place where a slice is made says nothing of that place.
+func TestCountLater(t *testing.T) {
+	_, line := load(t, `package m
+
+func before(text []string) (out []string) {
+	list := text[1:]
+	made := []string{}
+	for _, s := range list {
+		made = append(made, s) //before
+	}
+	return made
+}
+
+func later(text []string) []string {
+	made := []string{}
+	list := text[1:]
+	for _, s := range list {
+		made = append(made, s) //later
+	}
+	return made
+}
+`)
+	for name, want := range map[string]int{"before": 5, "later": 0} {
+		if d := first(t, line(name), Append).Into; d.Count != "len(list)" || d.MadeLine != want {
+			t.Errorf("%s: made in line %d, count %q", name, d.MadeLine, d.Count)
+		}
+	}
+}

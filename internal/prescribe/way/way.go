@@ -374,3 +374,10 @@ func isLoop(n ast.Node) bool {
 	}
 	return false
 }
+
+// Allocates reports whether something is allocated on a line of the file of a finding, in the same run.
+func Allocates(d *finding.Diagnosis, of *finding.Finding, line int) bool {
+	return slices.ContainsFunc(d.Findings, func(f finding.Finding) bool {
+		return f.Run == of.Run && f.Site.File == of.Site.File && f.Site.Line == line && f.Cost.Objects.Value > 0
+	})
+}

@@ -78,6 +78,9 @@ func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string 
 	}
 }
 
+// perhaps is the part that a cure takes away which helps some inputs only: the recording does not say how many.
+const perhaps = 0.5
+
 // forFormat asks for the value whose text is made for a function that formats it, of an interface or not.
 func forFormat(dynamic bool) func(idiom.Place) string {
 	return func(p idiom.Place) string {
@@ -141,7 +144,8 @@ var Rules = []Rule{
 	{Name: "text for a format that may not be needed", Cure: "skip-work", Needs: []Need{Spared}, Kept: true,
 		Tell: saying(forFormat(false), "hand on `%s` itself: what formats it makes the text, if it needs one, and no box")},
 	{Name: "copied without a change", Cure: "skip-work", Kept: true,
-		Tell: saying(rebuilt.Unchanged, "look for the first character that is replaced, and return `%s` itself where there is none: all of it is copied each time")},
+		Tell: saying(rebuilt.Unchanged, "look for the first character that is replaced, and return `%s` itself where there is none: all of it is copied each time"),
+		Less: func(idiom.Place) float64 { return perhaps }},
 	{Name: "one element of another", Cure: "skip-work", Kinds: kinds(finding.KindNew), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.OfAnother, "use `%s`: the slice of one element is only read")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},

@@ -3,6 +3,7 @@ package bench
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,5 +76,14 @@ func TestProbeShare(t *testing.T) {
 	}
 	if got := probeShare(time.Minute, 0, 0, 2); got != 30*time.Second {
 		t.Errorf("the first of two has %v", got)
+	}
+}
+
+// TestFailureText: what package testing says of a benchmark that fails is not hidden by what the program prints.
+func TestFailureText(t *testing.T) {
+	out := "goos: linux\nBenchmarkOne-2 \t--- FAIL: BenchmarkWalk\n    walk_test.go:12: no such folder\n" + strings.Repeat("walking\n", 30) + "FAIL\n"
+	got := failureText(ran{out: []byte(out), err: []byte("scanning\n")})
+	if lines := strings.Split(got, "\n"); len(lines) > 21 || !strings.HasSuffix(got, "--- FAIL: BenchmarkWalk\nwalk_test.go:12: no such folder") {
+		t.Errorf("%d lines:\n%s", len(lines), got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -165,6 +166,9 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	return res, nil
 }
 
+// reasonLine matches what a benchmark says by Fatal or Error.
+var reasonLine = regexp.MustCompile(`^\S+\.go:\d+: `)
+
 // failureText returns the output of a failed run. Package testing reports on standard
 // output; crashes go to standard error, together with the collector's log.
 func failureText(res ran) string {
@@ -173,17 +177,24 @@ func failureText(res ran) string {
 	// Both write to memory and cannot fail.
 	_, _ = split.Write(res.err)
 	_ = split.Close()
-	var telling []string
+	var telling, failed []string
 	for l := range strings.Lines(string(res.out) + "\n" + errs.String()) {
 		l = strings.TrimSpace(l)
+		if at := strings.Index(l, "--- FAIL: "); at > 0 {
+			l = l[at:] // the benchmark's name was printed before it ran
+		}
 		// Results and headings from before the failure do not explain it.
 		if l == "" || strings.HasPrefix(l, "Benchmark") || strings.HasPrefix(l, "goos:") ||
 			strings.HasPrefix(l, "goarch:") || strings.HasPrefix(l, "pkg:") || strings.HasPrefix(l, "cpu:") {
 			continue
 		}
+		if failedLine.MatchString(l) || len(failed) > 0 && reasonLine.MatchString(l) {
+			failed = append(failed, l) // last, so that the program's own output does not hide it
+			continue
+		}
 		telling = append(telling, l)
 	}
-	return gocmd.LastLines(strings.Join(telling, "\n"), 20)
+	return gocmd.LastLines(strings.Join(append(telling, failed...), "\n"), 20)
 }
 
 // runOne runs one benchmark of the plan. If a process prints the benchmark's result
