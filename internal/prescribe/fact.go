@@ -267,6 +267,7 @@ var (
 	// ofInterface is a method whose parameters all that implement it share.
 	ofInterface = test("of an interface's method", func(_ *candidate, p *allocated) bool { return p.Expr != nil && p.Line.Dynamic(p.Expr) })
 	unasked     = test("a result that its caller drops", func(c *candidate, p *allocated) bool { return c.dropper(p) != "" }, "dropper")
+	putAsKey    = test("put into a map as a key", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Key.Put.Line > 0 })
 	argument    = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
 	spared      = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.

@@ -20,7 +20,7 @@ var table = append(waysOfWriting(), []rule{
 		text: "return {expr} by value, or fill one that the caller owns{api}"},
 	{name: "variadic slice", cure: "keep-on-stack", needs: []fact{is(finding.KindVariadic), inline, seen, called}, not: []fact{tooLarge, unseen, onHeap, coldOnly},
 		text: "call {callee} without a variadic slice"},
-	{name: "array on the stack that is outgrown", cure: "keep-on-stack", needs: []fact{growing, grown, onStack, diesHere, small}, at: atMaker,
+	{name: "array on the stack that is outgrown", cure: "presize-slice", needs: []fact{growing, grown, onStack, diesHere, small}, at: atMaker,
 		text: "make {var}{made} with a larger constant capacity: its array is on the stack, and what it grows to is not"},
 	{name: "memory from the caller", cure: "keep-on-stack", needs: []fact{own, seen, is(finding.KindMake), consts, handedUp, small, passing, dies},
 		not:  []fact{tooLarge, coldOnly},
@@ -131,7 +131,7 @@ var table = append(waysOfWriting(), []rule{
 	{name: "concatenation", cure: "avoid-conversion", needs: []fact{is(finding.KindConcat), inline, seen, writtenOn}, not: []fact{insideBytes}, text: "write the parts of {expr} to where the text goes, one by one"},
 	{name: "constant bytes", cure: "avoid-conversion", needs: []fact{is(finding.KindNew, finding.KindBoxing), inline, spelled},
 		text: "keep {constant} in a package variable: it is converted on every call"},
-	{name: "one copy of equal texts", cure: "intern-string", needs: []fact{is(finding.KindConversion), inline, seen, lasting}, takes: repeats,
+	{name: "one copy of equal texts", cure: "intern-string", needs: []fact{is(finding.KindConversion), inline, seen, lasting}, not: []fact{putAsKey}, takes: repeats,
 		text: "keep one copy of equal strings where {expr} is stored, if its values repeat"},
 
 	// Work that is done again.
