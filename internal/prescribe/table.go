@@ -38,7 +38,7 @@ var table = append(waysOfWriting(), []rule{
 		not: []fact{reflecting, boxless, anError}, text: "instead of {callee}, {better}: it boxes its arguments"},
 	{name: "boxed for a call", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, argument, ours, anys},
 		not:  []fact{reflecting, boxless, listedElse, returnedByCall, ofInterface, unchanging, standard, stored},
-		text: "do not box the arguments of {callee}: test the condition first, or give it typed parameters"},
+		text: "do not box the arguments of {callee}: give it typed parameters, do here what it does for these types, or test first what it tests"},
 	{name: "boxed for a call of others", cure: "unbox-interface", needs: []fact{is(finding.KindBoxing, finding.KindVariadic), inline, called, spared},
 		not:  []fact{reflecting, boxless, listedElse, ours, returnedByCall},
 		text: "do not box the arguments of {callee}: test first whether it is needed, for it may return without a look at them"},
