@@ -511,3 +511,41 @@ func later(text []string) []string {
 		}
 	}
 }
+
+// TestDirectives: a profile names the grammar that a parser was made of, and its lines.
+func TestDirectives(t *testing.T) {
+	p, _ := load(t, `package m
+
+//line grammar.y:7
+func rule(n int) []int {
+	return make([]int, n)
+}
+
+//line skeleton:30
+func parser(n int) []string {
+	return make([]string, n)
+}
+`)
+	dir := p.dir
+	for _, c := range []struct {
+		file     string
+		line     int
+		function string
+		kind     ExprKind
+	}{{"grammar.y", 8, "rule", Make}, {"skeleton", 31, "parser", Make}} {
+		l := p.At(filepath.Join(dir, c.file), c.line)
+		if l == nil || l.Func.Name != c.function || first(t, l, c.kind) == nil {
+			t.Fatalf("%s:%d: %+v", c.file, c.line, l)
+		}
+		fn := p.Function(filepath.Join(dir, c.file), c.line, c.function)
+		if fn == nil || fn.Name() != c.function {
+			t.Errorf("%s:%d: function %v", c.file, c.line, fn)
+		}
+	}
+	if l := p.At(filepath.Join(dir, "grammar.y"), 100); l != nil {
+		t.Errorf("a line that is not there: %+v", l)
+	}
+	if p.Generated(filepath.Join(dir, "grammar.y")) {
+		t.Error("the file does not say that it is generated")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
@@ -33,13 +34,14 @@ type Request struct {
 
 // Program is the code that was read. It is not safe for concurrent use.
 type Program struct {
-	dir   string // where names that lead out of it begin
-	fset  *token.FileSet
-	files map[string][]*file // by base name
-	funcs map[*types.Func]*ssa.Function
-	lits  map[*ast.FuncLit]*ssa.Function
-	inits []*ssa.Function // what sets the variables of packages
-	named []*types.Named  // types of the packages that were read
+	dir      string // where names that lead out of it begin
+	fset     *token.FileSet
+	files    map[string][]*file // by base name
+	directed []*directed
+	funcs    map[*types.Func]*ssa.Function
+	lits     map[*ast.FuncLit]*ssa.Function
+	inits    []*ssa.Function // what sets the variables of packages
+	named    []*types.Named  // types of the packages that were read
 
 	sizes  types.Sizes
 	resets map[string][]Reset // by the field's declaration; nil before somebody asks
@@ -96,7 +98,38 @@ func (p *Program) addFiles(pkg *packages.Package) {
 	for _, syntax := range pkg.Syntax {
 		name := p.fset.Position(syntax.FileStart).Filename
 		base := filepath.Base(name)
-		p.files[base] = append(p.files[base], &file{name, syntax, pkg})
+		f := &file{name, syntax, pkg}
+		p.files[base] = append(p.files[base], f)
+		p.addDirected(f)
+	}
+}
+
+// directed is a file that //line directives name, in place of the one that was read: profiles name that, too.
+type directed struct {
+	file  *file
+	name  string
+	lines map[int]int // of the file that was read, the first for each
+}
+
+// addDirected notes the files that directives in a file name, such as the grammar that a parser was made of.
+func (p *Program) addDirected(f *file) {
+	directs := func(c *ast.Comment) bool {
+		return strings.HasPrefix(c.Text, "//line ") || strings.HasPrefix(c.Text, "/*line ")
+	}
+	if !slices.ContainsFunc(f.syntax.Comments, func(g *ast.CommentGroup) bool { return slices.ContainsFunc(g.List, directs) }) {
+		return
+	}
+	read := p.fset.File(f.syntax.FileStart)
+	others := map[string]*directed{}
+	for i := 1; i <= read.LineCount(); i++ {
+		at := p.fset.Position(read.LineStart(i))
+		if others[at.Filename] == nil && at.Filename != f.name {
+			others[at.Filename] = &directed{f, at.Filename, map[int]int{}}
+			p.directed = append(p.directed, others[at.Filename])
+		}
+		if d := others[at.Filename]; d != nil && d.lines[at.Line] == 0 {
+			d.lines[at.Line] = i
+		}
 	}
 }
 
@@ -142,16 +175,23 @@ func (p *Program) build(pkgs []*packages.Package) (err error) {
 	return nil
 }
 
-// find is the file that a profile or report names; nil for one that was not read.
-func (p *Program) find(name string) *file {
-	f, _ := sourcefile.Find(p.files[filepath.Base(name)], func(f *file) string { return f.name }, p.dir, name)
-	return f
+// find is the file that a profile or report names, and the line there; nil for one that was not read.
+func (p *Program) find(name string, line int) (*file, int) {
+	if f, ok := sourcefile.Find(p.files[filepath.Base(name)], func(f *file) string { return f.name }, p.dir, name); ok {
+		return f, line
+	}
+	for _, d := range p.directed {
+		if _, ok := sourcefile.Find([]*directed{d}, func(d *directed) string { return d.name }, p.dir, name); ok && d.lines[line] > 0 {
+			return d.file, d.lines[line]
+		}
+	}
+	return nil, line
 }
 
 // At returns what stands on a line, or nil when the file was not read or the
 // line is in no function.
 func (p *Program) At(name string, line int) *Line {
-	f := p.find(name)
+	f, line := p.find(name, line)
 	if f == nil {
 		return nil
 	}
@@ -166,7 +206,12 @@ func (p *Program) At(name string, line int) *Line {
 
 // Generated reports whether a file says that it is generated.
 func (p *Program) Generated(name string) bool {
-	f := p.find(name)
+	f, _ := p.find(name, 1)
+	for _, d := range p.directed {
+		if f == nil && filepath.Base(d.name) == filepath.Base(name) {
+			f = d.file
+		}
+	}
 	return f != nil && ast.IsGenerated(f.syntax)
 }
 
@@ -176,7 +221,7 @@ var literalName = regexp.MustCompile(`\.func\d+(\.\d+)*(-range\d+)?$`)
 // Function is the SSA form of the function or function literal of a frame; nil when it was
 // not read.
 func (p *Program) Function(file string, line int, function string) *ssa.Function {
-	f := p.find(file)
+	f, line := p.find(file, line)
 	if f == nil {
 		return nil
 	}
