@@ -425,9 +425,15 @@ func (c *confirming) dropWorse(worse []string) bool {
 // Packages are the packages that hold the findings of a report.
 func Packages(r *finding.Report) []string {
 	var out []string
-	for _, row := range r.Prescription.Rows {
-		if p := row.Site.Package; p != "" && !strings.HasSuffix(p, "_test") && !slices.Contains(out, p) {
+	add := func(p string) {
+		if p != "" && !strings.HasSuffix(p, "_test") && !slices.Contains(out, p) {
 			out = append(out, p)
+		}
+	}
+	for _, row := range r.Prescription.Rows {
+		add(row.Site.Package)
+		for _, at := range row.Allocation.Places { // in another package than that where the change goes
+			add(at.Site.Package)
 		}
 	}
 	return out
