@@ -119,6 +119,14 @@ func (p *program) table(v ssa.Value) bool {
 	return ok && p.neverSet(g, true)
 }
 
+// NeverSet reports whether a variable of a package keeps the value of its initialization: no function sets it, or writes to
+// memory that it refers to.
+func NeverSet(g *ssa.Global, functions iter.Seq[*ssa.Function]) bool {
+	p := &program{functions}
+	_, plain := g.Type().(*types.Pointer).Elem().Underlying().(*types.Basic)
+	return p.neverSet(g, !plain)
+}
+
 // neverSet reports whether no function takes a variable's address or sets it, and with elements, whether none does
 // anything but look at these.
 func (p *program) neverSet(g *ssa.Global, elements bool) bool {

@@ -121,7 +121,7 @@ func (p Place) handsUp(c *ast.CallExpr, v types.Object) (yes bool) {
 // that is written to or handed on.
 func (p Place) Snapshot() bool {
 	c, ok := p.Expr.(*ast.CallExpr)
-	if !ok || len(c.Args) == 0 {
+	if !ok || len(c.Args) == 0 || len(p.Path) == 0 {
 		return true
 	}
 	return !p.atOnce() && p.unsteady(c.Args[len(c.Args)-1], c.End())

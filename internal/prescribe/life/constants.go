@@ -7,6 +7,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/boxes"
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
@@ -62,22 +63,12 @@ func (t *Tracer) asksVariables(fn *ssa.Function, deep int) bool {
 	return false
 }
 
-// settled reports whether only the package's initialization names a variable, other than to read it.
+// settled reports whether a variable keeps the value of its initialization.
 func (t *Tracer) settled(g *ssa.Global) bool {
-	if g.Object() == nil || g.Object().Exported() {
-		return false
+	answer, asked := t.constant[g]
+	if !asked {
+		answer = boxes.NeverSet(g, t.src.Functions())
+		t.constant[g] = answer
 	}
-	for fn := range t.src.Functions() {
-		if fn.Synthetic == "package initializer" {
-			continue
-		}
-		for in := range flow.Instructions(fn) {
-			_, read := in.(*ssa.UnOp)
-			_, named := in.(*ssa.DebugRef)
-			if !read && !named && slices.ContainsFunc(in.Operands(nil), func(v *ssa.Value) bool { return *v == ssa.Value(g) }) {
-				return false
-			}
-		}
-	}
-	return true
+	return answer
 }

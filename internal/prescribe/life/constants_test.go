@@ -60,6 +60,19 @@ func limits(c byte) string { return limited("abc").name(c) } // -
 
 func sizes(c byte) string { return sized().name(c) } // sized
 
+var seen = map[byte]bool{}
+
+func remember(c byte) { seen[c] = true }
+
+func remembered(chars string) *table {
+	if seen[chars[0]] {
+		return nil
+	}
+	return newTable(chars)
+}
+
+func remembers(c byte) string { return remembered("abc").name(c) } // -
+
 func (t *table) method() *table { return newTable("abc") }
 `
 
@@ -76,6 +89,13 @@ func TestOfConstants(t *testing.T) {
 		t.Fatalf("no line with %s", mark)
 		return 0
 	}
+	calls := func(function string) int { // its line that calls newTable
+		line := at("func "+function+"(", "")
+		for !strings.Contains(lines[line-1], "return newTable(") {
+			line++
+		}
+		return line
+	}
 	for i, l := range lines {
 		head, want, ok := strings.Cut(l, "// ")
 		if !ok || want == "made" {
@@ -83,9 +103,9 @@ func TestOfConstants(t *testing.T) {
 		}
 		caller, _, _ := strings.Cut(strings.TrimPrefix(head, "func "), "(")
 		way := []evidence.Frame{{File: file, Line: at("// made", ""), Function: "newTable"}}
-		for _, between := range []string{"counted", "limited", "sized"} {
+		for _, between := range []string{"counted", "limited", "sized", "remembered"} {
 			if strings.Contains(head, between+"(") {
-				way = append(way, evidence.Frame{File: file, Line: at("return newTable(", "") + map[string]int{"counted": 0, "limited": 7, "sized": 10}[between], Function: between})
+				way = append(way, evidence.Frame{File: file, Line: calls(between), Function: between})
 			}
 		}
 		way = append(way, evidence.Frame{File: file, Line: i + 1, Function: caller})

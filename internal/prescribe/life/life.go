@@ -34,13 +34,14 @@ type Tracer struct {
 	src       *source.Program
 	summaries map[question]*outcome
 	missing   map[string]bool
-	lending   map[string]bool // answers of Lends
-	calls     *calls          // nil before somebody asks
+	lending   map[string]bool      // answers of Lends
+	constant  map[*ssa.Global]bool // answers of settled
+	calls     *calls               // nil before somebody asks
 }
 
 // New returns a tracer for the code that was read.
 func New(src *source.Program) *Tracer {
-	return &Tracer{src: src, summaries: map[question]*outcome{}, missing: map[string]bool{}, lending: map[string]bool{}}
+	return &Tracer{src: src, summaries: map[question]*outcome{}, missing: map[string]bool{}, lending: map[string]bool{}, constant: map[*ssa.Global]bool{}}
 }
 
 // Missing are the import paths of the packages whose source would have answered more, in
