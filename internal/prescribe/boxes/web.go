@@ -10,9 +10,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
-// holding is the variable or field of a slice or map that a boxed value is put into, if its elements could have the
-// boxed type: nothing else is put into it, and all that is done with what is taken out is to assert that it is of this
-// type. "" for others.
+// holding names the slice or map that gets a boxed value, if its elements could have the boxed type: it gets values of
+// this type alone, and each element that is read is asserted to be of this type. "" for others.
 func (p *program) holding(boxed *ssa.MakeInterface) string {
 	w := &web{program: p, elem: boxed.X.Type(), seen: map[ssa.Value]bool{}, fields: map[*types.Var]bool{}}
 	for _, in := range *boxed.Referrers() {
@@ -39,11 +38,11 @@ func (p *program) holding(boxed *ssa.MakeInterface) string {
 // web has the values that one slice or map has in the course of functions.
 type web struct {
 	*program
-	elem     types.Type // of what is put into it
+	elem     types.Type // of the boxed values
 	seen     map[ssa.Value]bool
 	fields   map[*types.Var]bool
 	name     string
-	asserted bool // what is taken out is asserted to be of the type
+	asserted bool // an element is read, and asserted to be of the type
 }
 
 // container reports whether all is seen that is done with a value, and that it comes from.
@@ -164,7 +163,7 @@ func (w *web) element(at *ssa.IndexAddr, use ssa.Instruction) bool {
 	return false
 }
 
-// put reports whether what is put into the container is of the type, or an element of it.
+// put reports whether a value that the container gets is of the type, or an element of the container.
 func (w *web) put(v ssa.Value) bool {
 	switch v := v.(type) {
 	case *ssa.MakeInterface:

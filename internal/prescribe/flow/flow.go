@@ -100,7 +100,7 @@ func ofOwn(v ssa.Value) bool {
 		return ofOwn(v.X)
 	case *ssa.Slice:
 		return ofOwn(v.X)
-	case *ssa.UnOp: // what a field of an own object holds
+	case *ssa.UnOp: // the value of a field of an own object
 		f, ok := v.X.(*ssa.FieldAddr)
 		if !ok {
 			return false
@@ -111,7 +111,7 @@ func ofOwn(v ssa.Value) bool {
 	return false
 }
 
-// onlyOwn reports whether all that a function stores in a field of an object is what it made itself.
+// onlyOwn reports whether a function stores in a field of an object only values that it made itself.
 func onlyOwn(owner *ssa.Alloc, field int) bool {
 	return !slices.ContainsFunc(*owner.Referrers(), func(in ssa.Instruction) bool {
 		f, ok := in.(*ssa.FieldAddr)

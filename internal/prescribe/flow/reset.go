@@ -45,7 +45,7 @@ func SetField(addr ssa.Value) *types.Var {
 }
 
 // ReadBefore reports whether a function reads a field before it sets it, other than for its length or its elements: then
-// somebody else may have got what the field held.
+// somebody else may have the memory of the field.
 func ReadBefore(st *ssa.Store) bool {
 	path := pathOf(st.Addr)
 	for in := range Instructions(st.Parent()) {

@@ -394,7 +394,7 @@ func Codes() []string {
 // writing are functions that write to what they are handed. Memory that its methods make is not theirs.
 var writing = []string{"fmt.Fprint", "encoding/binary.Write"}
 
-// Writes reports whether a function writes to what it is handed: of its results, people look at the error alone.
+// Writes reports whether a function writes to its first argument: of its results, people look at the error alone.
 func Writes(function string) bool {
 	return slices.ContainsFunc(writing, func(p string) bool { return strings.HasPrefix(function, p) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
 
-// Reset is a place that sets a field to what is empty.
+// Reset is a place that empties a field.
 type Reset struct {
 	File     string // absolute
 	Line     int
@@ -18,7 +18,7 @@ type Reset struct {
 }
 
 // Resets lists the places that set a slice's field to nil or a literal without elements, or a buffer's to an empty one, without
-// having handed on what it held: what it grew to is lost there. The field is named as Line.Owner does.
+// having handed its memory on: the array that it grew to is lost there. The field is named as Line.Owner does.
 func (p *Program) Resets(owner string) []Reset {
 	if p.resets == nil {
 		p.resets, p.fronts = map[string][]Reset{}, map[string]bool{}

@@ -7,9 +7,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
-// copyOfOld is the variable that a copy is made of whose value the same statement sets, to what is made with the copy, or
-// that it returns. In another place the function appends to the variable itself: its array is the function's own to write
-// to. "" for others.
+// copyOfOld names the variable behind a copy, if the statement that copies also replaces the variable, by a value made with
+// the copy, or returns that value. In another place the function appends to the variable itself, so it may write to the
+// array. "" for others.
 func copyOfOld(p idiom.Place) string {
 	whole, inCall := copiedWhole(p), false
 	if c := p.Appends(p.Expr); whole == nil && c != nil {

@@ -166,7 +166,7 @@ func (r *benchRecorder) run(ctx context.Context, t testRun) (ran, error) {
 	return res, nil
 }
 
-// reasonLine matches what a benchmark says by Fatal or Error.
+// reasonLine matches a message of Fatal or Error.
 var reasonLine = regexp.MustCompile(`^\S+\.go:\d+: `)
 
 // failureText returns the output of a failed run. Package testing reports on standard

@@ -12,8 +12,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// OneType gives a local slice of interfaces elements of the only type that is put into it: all that is done with an
-// element is to assert that it is of this type.
+// OneType gives a local slice of interfaces elements of the only type that it gets: each element that is read is asserted
+// to be of this type.
 func OneType(on *code.Site) []code.Edit {
 	call, ok := on.Cur.Node().(*ast.CallExpr)
 	if !ok || on.Builtin(call, "append") == nil || len(call.Args) < 2 {
@@ -201,7 +201,7 @@ func (e *elements) declare(fn inspector.Cursor) bool {
 	return found
 }
 
-// made takes a value that the slice is set to: a new slice, nil, or what is made of itself.
+// made takes a value that the slice is set to: a new slice, nil, or one made of the slice itself.
 func (e *elements) made(x ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.CompositeLit:
