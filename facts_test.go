@@ -27,7 +27,7 @@ var texts = []string{
 var names = []string{
 	"finding.Bucket.Group",
 	"finding.Trial.Code", "finding.Trial.Kind", "finding.Trial.Bench",
-	"finding.Life.Function", "finding.Life.Holder", "finding.Life.Field", "finding.Life.Made", "finding.Life.PartOf", "finding.Maker.Name", "finding.Box.Field", "finding.Box.Type", "finding.Settled.*",
+	"finding.Life.Function", "finding.Life.Holder", "finding.Life.Field", "finding.Life.Made", "finding.Life.PartOf", "finding.Ways.Hook", "finding.Maker.Name", "finding.Box.Field", "finding.Box.Type", "finding.Settled.*",
 	"evidence.Code.Function", "evidence.Code.File", "evidence.Instruction.File", "evidence.Instruction.Text", "evidence.Site.Function",
 	"evidence.Site.Package", "evidence.Site.File", "evidence.Escape.File", "evidence.Escape.Func", "evidence.Escape.Expr",
 	"evidence.Flow.Dst", "evidence.Flow.Src", "evidence.FlowEdge.Expr", "evidence.FlowEdge.Why", "evidence.FlowEdge.File",

@@ -15,10 +15,16 @@ type Life struct {
 	Made     string        // where the expression is that makes them; empty if it is not known
 	PartOf   string        // where an object of the same function is made that they become part of; empty for none or several
 	Passed   Passed
-	Maker    Maker  // the builder or buffer that the memory belongs to
-	OnlyRead Tri    // nothing writes to them after they were made
-	Ways     []int  // lines of the site's function that hand them on, lowest first; empty when not known
+	Maker    Maker // the builder or buffer that the memory belongs to
+	OnlyRead Tri   // nothing writes to them after they were made
+	Ways     Ways
 	Unknown  string // what could not be seen through, where End is EndUnknown
+}
+
+// Ways are those on which objects leave the site's function.
+type Ways struct {
+	Lines []int  // of the site's function that hand them on, lowest first; empty when not known
+	Hook  string // variable of a package for functions, which nothing sets, and calls of which get them; empty for none
 }
 
 // Maker is the variable that memory belongs to. Its place is zero if the variable is not found.

@@ -70,7 +70,7 @@ func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes, e.Also) }
 // place is a line of a finding, with the sizes of its blocks and the facts about their lifetime.
 func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
-	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways,
+	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways.Lines,
 		Grown: f.Allocation.Kind == finding.KindGrowth && f.Allocation.Via == ""}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {

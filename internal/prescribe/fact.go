@@ -377,6 +377,7 @@ var (
 		return p.Kind != finding.KindMake || p.Expr != nil && p.Expr.Call.Consts
 	})
 	coldOnly = test("escapes on a cold branch", func(c *candidate, _ *allocated) bool { return c.coldEscape() > 0 }, "cold")
+	hooked   = test("for a hook that nothing sets", func(_ *candidate, p *allocated) bool { return p.Life.End == finding.EndFrame && p.Life.Ways.Hook != "" }, "hook")
 	bodyless = test("handed to a function without a body", func(c *candidate, _ *allocated) bool { _, ok := c.bodyless(); return ok }, "bodyless")
 	stored   = test("stored by the compiler's word", func(c *candidate, _ *allocated) bool { return fate.Of(c.Finding) == finding.FateStored })
 	retained = test("kept by the compiler's word", func(c *candidate, _ *allocated) bool { return fate.Kept(c.Finding) })

@@ -3,9 +3,7 @@ package prescribe
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
@@ -62,14 +60,8 @@ func (c *candidate) whyNot() string {
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
 		return fate.Inside(life.ShortName(c.Parts[0].Via), c.Parts[0].Library != nil)
-	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && outgrown.ask(c, nil) == finding.Yes:
-		return "the map outgrows its tables, and the code does not show its size where it is made"
-	case len(c.Finding.Stacks) > 0 && slices.ContainsFunc(c.Finding.Stacks[0].Frames, func(f evidence.Frame) bool { return f.Function == "internal/runtime/maps.newobject" }):
-		return "the map makes an object of its own for each key or value of more than 128 B"
-	case len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth && len(c.Finding.Allocation.Sizes) > 0:
-		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer maps would"
 	}
-	return "the evidence does not say how the allocation could be avoided"
+	return fate.Unknown(c.Finding, len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth, outgrown.ask(c, nil) == finding.Yes)
 }
 
 // chosen is an object and its row.

@@ -150,6 +150,7 @@ var words = map[string]func(c *candidate, p *allocated) string{
 		}
 		return "`" + p.Life.Maker.Name + "`"
 	},
+	"hook":  func(_ *candidate, p *allocated) string { return "`" + p.Life.Ways.Hook + "`" },
 	"cold":  func(c *candidate, _ *allocated) string { return fmt.Sprint(c.coldEscape()) },
 	"owner": func(c *candidate, _ *allocated) string { return "`" + fate.Holder(c.Finding) + "`" },
 }

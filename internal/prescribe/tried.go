@@ -75,7 +75,7 @@ func (c *candidate) spoils(code string) bool {
 		case code == "reuse-buffer" && c.makesOwner(p):
 			return true
 		case code == "keep-on-stack" && p.Kind == finding.KindMake:
-			return p.Life.End != finding.EndFrame || p.Life.Frame > 0 || len(p.Life.Ways) > 0
+			return p.Life.End != finding.EndFrame || p.Life.Frame > 0 || len(p.Life.Ways.Lines) > 0
 		}
 	}
 	return false

@@ -54,6 +54,7 @@ var vetoes = []veto{
 	{[]string{"keep-on-stack"}, ofGivenType, "an interface or a function type says what it returns"},
 	{[]string{"keep-on-stack"}, isWritten("a node", idiom.Place.Links), "others of its type point to it"},
 	{[]string{"keep-on-stack"}, uncopied, "values of its type must not be copied"},
+	{[]string{"keep-on-stack"}, hooked, "a function that nothing sets may get it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, usedAsInterface, "the value is used as an interface, which needs it on the heap"},
 	{[]string{"keep-on-stack", "hoist-closure"}, spawned, "goroutines of the function use it, so it has to be on the heap"},
 	{[]string{"keep-on-stack"}, sliceResult, "the array behind a slice that is returned cannot stay on the stack"},
@@ -352,5 +353,5 @@ func (c *candidate) coldEscape() int {
 	if len(c.Parts) == 0 {
 		return 0
 	}
-	return fate.ColdLine(c.diagnosis, c.Finding, c.Line, c.Parts[0].Life.Ways)
+	return fate.ColdLine(c.diagnosis, c.Finding, c.Line, c.Parts[0].Life.Ways.Lines)
 }

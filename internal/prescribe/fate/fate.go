@@ -3,8 +3,10 @@
 package fate
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
@@ -25,6 +27,20 @@ func Inside(function string, known bool) string {
 		return text + "the better call that is known does not fit here"
 	}
 	return text + "no call without that allocation is known"
+}
+
+// Unknown says why no cure is known for memory of whose kind, or whose map, nothing else is.
+func Unknown(f *finding.Finding, growsMap, outgrown bool) string {
+	const object = "internal/runtime/maps.newobject"
+	switch {
+	case growsMap && outgrown:
+		return "the map outgrows its tables, and the code does not show its size where it is made"
+	case len(f.Stacks) > 0 && slices.ContainsFunc(f.Stacks[0].Frames, func(f evidence.Frame) bool { return f.Function == object }):
+		return "the map makes an object of its own for each key or value of more than 128 B"
+	case growsMap && len(f.Allocation.Sizes) > 0:
+		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer maps would"
+	}
+	return "the evidence does not say how the allocation could be avoided"
 }
 
 // Of is the compiler's destination of the value.

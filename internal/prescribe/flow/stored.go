@@ -22,7 +22,8 @@ func Slot(addr ssa.Value) types.Object {
 	return slot
 }
 
-// StoredFunctions has what functions store in slots of function types, but for those that may be set in other ways.
+// StoredFunctions has what functions store in slots of function types that they use, but for those that may be set in other
+// ways.
 func StoredFunctions(all iter.Seq[*ssa.Function]) map[types.Object][]ssa.Value {
 	stored, open := map[types.Object][]ssa.Value{}, map[types.Object]bool{}
 	for fn := range all {
@@ -39,6 +40,7 @@ func StoredFunctions(all iter.Seq[*ssa.Function]) map[types.Object][]ssa.Value {
 				_, load := in.(*ssa.UnOp)
 				switch {
 				case load:
+					stored[slot] = stored[slot] // one that is only read has nothing
 				case store != nil && store.Addr == *v:
 					stored[slot] = append(stored[slot], store.Val)
 				default:

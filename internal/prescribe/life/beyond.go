@@ -97,7 +97,7 @@ func (t *Tracer) diesBeyond(s *scan, out *outcome, deep int) (at evidence.Frame,
 	for i, call := range list {
 		up := t.scan(call.Parent())
 		up.ref = s.ref
-		up.out.boxed, up.out.spawned, up.out.field = out.boxed, out.spawned, out.field
+		up.out.boxed, up.out.spawned, up.out.field, up.out.ways.hook = out.boxed, out.spawned, out.field, out.ways.hook
 		up.handed(call, out)
 		left := up.run()
 		if left.shared || left.global != "" || left.unknown != "" {

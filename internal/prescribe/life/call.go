@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -94,6 +95,10 @@ func (s *scan) invoke(h held, c *ssa.CallCommon, result *ssa.Call) bool {
 // dynamic follows the object through a call of a function value, into all functions that it may be; false where they
 // are not known.
 func (s *scan) dynamic(h held, c *ssa.CallCommon, result *ssa.Call) bool {
+	if hook := s.hook(c.Value); hook != "" {
+		s.out.ways.hook = hook
+		return true
+	}
 	fns, ok := s.called(c.Value, 0)
 	for _, fn := range fns {
 		for i, a := range c.Args {
@@ -129,6 +134,7 @@ func (s *scan) passed(call *ssa.Call) {
 func (s *scan) apply(o *outcome, result *ssa.Call, c *ssa.CallCommon) {
 	s.out.shared = s.out.shared || o.shared
 	s.out.boxed = s.out.boxed || o.boxed
+	s.out.ways.hook = cmp.Or(s.out.ways.hook, o.ways.hook)
 	s.out.spawned = s.out.spawned || o.spawned
 	s.out.text.join(o.text)
 	if o.global != "" {

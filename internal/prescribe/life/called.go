@@ -1,10 +1,19 @@
 package life
 
 import (
+	"go/token"
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
+
+// ways are where references to an object are put elsewhere.
+type ways struct {
+	at   map[token.Pos]bool
+	hook string // variable for functions, which nothing sets, and a call of which gets one
+}
 
 // called are the functions that a value may be, if the code that was read shows all of them: it was put into a field or
 // variable whose name is not exported, or is a parameter of such a function. ok is false where others are possible.
@@ -44,6 +53,24 @@ func (t *Tracer) called(v ssa.Value, deep int) (all []*ssa.Function, ok bool) {
 		all = append(all, more...)
 	}
 	return all, len(all) > 0
+}
+
+// hook is the name of the package's variable that a function value is read from, if nothing sets it, so that the code
+// that was read never calls it; "" for others.
+func (t *Tracer) hook(v ssa.Value) string {
+	load, ok := v.(*ssa.UnOp)
+	if !ok {
+		return ""
+	}
+	g, ok := load.X.(*ssa.Global)
+	if !ok {
+		return ""
+	}
+	stored, ok := t.callers().stored[flow.Slot(g)]
+	if !ok || slices.ContainsFunc(stored, func(v ssa.Value) bool { c, ok := v.(*ssa.Const); return !ok || !c.IsNil() }) {
+		return ""
+	}
+	return g.Name()
 }
 
 // handedFor are the arguments that calls hand in for a parameter; nil where calls from elsewhere are possible.

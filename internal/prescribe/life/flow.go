@@ -44,12 +44,12 @@ type outcome struct {
 	spawned bool // a goroutine that is waited for uses it
 
 	text  textUse
-	boxed bool               // on the way it becomes an interface value
-	back  bool               // a call that it is handed to returns it, or part of what it returns
-	field string             // field that it is stored in on the way
-	wraps uint64             // bits of the results of which it is only a part
-	here  returned           // of the calls that returned it here
-	ways  map[token.Pos]bool // where a reference to it is put elsewhere
+	boxed bool     // on the way it becomes an interface value
+	back  bool     // a call that it is handed to returns it, or part of what it returns
+	field string   // field that it is stored in on the way
+	wraps uint64   // bits of the results of which it is only a part
+	here  returned // of the calls that returned it here
+	ways  ways
 	part  map[token.Pos]bool // objects of the function that it becomes part of, by where they are made
 }
 
@@ -203,14 +203,14 @@ func (s *scan) way(h held, in ssa.Instruction) {
 	if h.mode != direct {
 		return
 	}
-	if s.out.ways == nil {
-		s.out.ways = map[token.Pos]bool{}
+	if s.out.ways.at == nil {
+		s.out.ways.at = map[token.Pos]bool{}
 	}
 	at := place(in)
 	if !at.IsValid() {
 		at = s.fn.Pos()
 	}
-	s.out.ways[at] = true
+	s.out.ways.at[at] = true
 }
 
 // joins reports whether a function waits for the goroutines that it starts.

@@ -116,10 +116,10 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 	for i := 0; ; {
 		out := s.run()
 		if i == 0 {
-			ways, back = t.linesOf(out.ways), out.back
+			ways, back = t.linesOf(out.ways.at), out.back
 		}
 		within, kept = within || out.wraps != 0, kept || out.here.keeps
-		l := finding.Life{Ways: ways, Frame: i, Function: own[i].Function, Field: out.field,
+		l := finding.Life{Ways: finding.Ways{Lines: ways, Hook: out.ways.hook}, Frame: i, Function: own[i].Function, Field: out.field,
 			Passed: finding.Passed{Box: finding.Box{Made: out.boxed}, Back: back, Within: within, Spawned: out.spawned, Key: finding.Key{Asked: out.text.looked && !out.text.other, Put: t.siteOf(out.text.stored)}, Taken: out.text.taken, Dropped: out.here.drops, Carried: kept}}
 		switch {
 		case out.shared:
@@ -148,7 +148,7 @@ func (t *Tracer) climb(s *scan, own []evidence.Frame) finding.Life {
 			return l
 		}
 		up.ref = s.ref
-		up.out.boxed, up.out.spawned, up.out.field, up.out.text = out.boxed, out.spawned, out.field, out.text
+		up.out.boxed, up.out.spawned, up.out.field, up.out.text, up.out.ways.hook = out.boxed, out.spawned, out.field, out.text, out.ways.hook
 		up.take(s.fn, own[i].Line, out)
 		s = up
 	}

@@ -160,8 +160,8 @@ func TestWays(t *testing.T) {
 	stack[0].Function = "kept"
 	l := tracer.Trace(Birth{Kind: finding.KindNew}, stack)
 	born := stack[0].Line
-	if want := []int{born + 2, born + 6}; !slices.Equal(l.Ways, want) {
-		t.Errorf("handed on at lines %v, want %v", l.Ways, want)
+	if want := []int{born + 2, born + 6}; !slices.Equal(l.Ways.Lines, want) {
+		t.Errorf("handed on at lines %v, want %v", l.Ways.Lines, want)
 	}
 }
 

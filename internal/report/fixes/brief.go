@@ -93,7 +93,7 @@ func facts(row finding.Row) []schema.BriefFact {
 	if l.Passed.Box.Made {
 		add("becomes an interface value", "yes")
 	}
-	for _, line := range l.Ways {
+	for _, line := range l.Ways.Lines {
 		add("handed on in line", strconv.Itoa(line))
 	}
 	return out
