@@ -12,7 +12,7 @@ import (
 )
 
 // OfConstants is the outermost function of a way that is called with constants alone, does nothing but to return what it
-// makes of them, and whose result its caller only reads; at is the frame of the call. The name is empty for none.
+// makes of them, and whose result its caller only reads, or is a function without a state of its own; at is the frame of the call. The name is empty for none.
 func (t *Tracer) OfConstants(own []evidence.Frame) (maker string, at evidence.Frame) {
 	for i := 1; i < len(own); i++ {
 		callee := t.src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function)
@@ -28,7 +28,7 @@ func (t *Tracer) OfConstants(own []evidence.Frame) (maker string, at evidence.Fr
 	return maker, at
 }
 
-// same reports whether a call makes the same each time, and its caller only reads that.
+// same reports whether a call makes the same each time, and nothing changes that.
 func (t *Tracer) same(c ssa.CallInstruction) bool {
 	call, ok := c.(*ssa.Call)
 	if !ok || call.Call.StaticCallee() == nil || call.Call.Signature().Recv() != nil || call.Call.Signature().Results().Len() == 0 {
@@ -36,7 +36,59 @@ func (t *Tracer) same(c ssa.CallInstruction) bool {
 	}
 	constant := func(v ssa.Value) bool { _, is := v.(*ssa.Const); return is }
 	return !slices.ContainsFunc(call.Call.Args, func(a ssa.Value) bool { return !constant(a) }) &&
-		flow.Harmless(&call.Call) && !t.asksVariables(call.Call.StaticCallee(), mostAsked) && t.onlyReadDeep(call) == finding.Yes
+		flow.Harmless(&call.Call) && !t.asksVariables(call.Call.StaticCallee(), mostAsked) &&
+		(t.onlyReadDeep(call) == finding.Yes || stateless(call.Call.StaticCallee()))
+}
+
+// stateless reports whether a function returns nothing but functions that only read what they capture of its parameters: one
+// is as good as the next.
+func stateless(fn *ssa.Function) bool {
+	if fn.Signature.Results().Len() != 1 {
+		return false
+	}
+	returns := 0
+	for in := range flow.Instructions(fn) {
+		r, ok := in.(*ssa.Return)
+		if !ok {
+			continue
+		}
+		made, ok := r.Results[0].(*ssa.MakeClosure)
+		if !ok || slices.ContainsFunc(made.Bindings, func(v ssa.Value) bool { return !holdsArgument(v) }) ||
+			slices.ContainsFunc(made.Fn.(*ssa.Function).FreeVars, func(v *ssa.FreeVar) bool { return !onlyLoaded(v) }) {
+			return false
+		}
+		returns++
+	}
+	return returns > 0
+}
+
+// holdsArgument reports whether a captured variable is a parameter that nothing sets.
+func holdsArgument(v ssa.Value) bool {
+	a, ok := v.(*ssa.Alloc)
+	if !ok {
+		return false
+	}
+	return !slices.ContainsFunc(*a.Referrers(), func(in ssa.Instruction) bool {
+		switch in := in.(type) {
+		case *ssa.Store:
+			_, parameter := in.Val.(*ssa.Parameter)
+			return in.Addr != v || !parameter
+		case *ssa.UnOp, *ssa.MakeClosure, *ssa.DebugRef:
+			return false
+		}
+		return true
+	})
+}
+
+// onlyLoaded reports whether all that a function does with a variable that it captures is to read it.
+func onlyLoaded(v *ssa.FreeVar) bool {
+	return !slices.ContainsFunc(*v.Referrers(), func(in ssa.Instruction) bool {
+		switch in.(type) {
+		case *ssa.UnOp, *ssa.DebugRef:
+			return false
+		}
+		return true
+	})
 }
 
 // mostAsked is how deep asksVariables follows calls; deeper ones count as if they asked.

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,8 +74,50 @@ func remembered(chars string) *table {
 
 func remembers(c byte) string { return remembered("abc").name(c) } // -
 
+func scale(factor int) func(int) int {
+	return func(n int) int { return n * factor } // literal
+}
+
+func counter(from int) func(int) int {
+	return func(n int) int { from += n; return from }
+}
+
+type scales struct{ small, large func(int) int }
+
+func newScales() *scales {
+	return &scales{small: scale(2)}
+}
+
+func newScaled(by int) *scales {
+	return &scales{small: scale(by)}
+}
+
+func newCounters() *scales {
+	return &scales{small: counter(2)}
+}
+
 func (t *table) method() *table { return newTable("abc") }
 `
+
+// TestConstantClosures: a function that keeps nothing of its calls is as good as the next one that is made of the same
+// constants, whoever has it.
+func TestConstantClosures(t *testing.T) {
+	tracer, file := tracerOf(t, constantsProgram)
+	lines := strings.Split(constantsProgram, "\n")
+	line := func(text string) int {
+		return slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, text) }) + 1
+	}
+	for _, c := range []struct{ maker, text, caller, call, want string }{
+		{"scale", "return n * factor", "newScales", "small: scale(2)", "scale"},
+		{"scale", "return n * factor", "newScaled", "small: scale(by)", ""},
+		{"counter", "from += n", "newCounters", "small: counter(2)", ""},
+	} {
+		got, _ := tracer.OfConstants([]evidence.Frame{{File: file, Line: line(c.text), Function: c.maker}, {File: file, Line: line(c.call), Function: c.caller}})
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.caller, got, c.want)
+		}
+	}
+}
 
 // TestOfConstants: functions that make the same each time, for a caller that only reads it.
 func TestOfConstants(t *testing.T) {
@@ -98,7 +141,7 @@ func TestOfConstants(t *testing.T) {
 	}
 	for i, l := range lines {
 		head, want, ok := strings.Cut(l, "// ")
-		if !ok || want == "made" {
+		if !ok || want == "made" || want == "literal" {
 			continue
 		}
 		caller, _, _ := strings.Cut(strings.TrimPrefix(head, "func "), "(")

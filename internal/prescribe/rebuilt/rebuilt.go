@@ -100,6 +100,9 @@ func onlyIn(p idiom.Place, fn, loop *ast.BlockStmt, v types.Object) bool {
 			case *ast.CallExpr:
 				t := p.Info.Types[around.Fun]
 				only = only && (t.IsType() || t.IsBuiltin()) && p.Appends(around) == nil
+			case *ast.SliceExpr:
+				outer, _ := path[len(path)-2].(*ast.CallExpr)
+				only = only && around.X == id && outer != nil && p.Info.Types[outer.Fun].IsType()
 			default:
 				only = false
 			}
@@ -120,7 +123,7 @@ func copiesSome(p idiom.Place, loop *ast.BlockStmt, char types.Object) (to types
 			return
 		}
 		to = v
-		if p.Variable(what) == char {
+		if p.Variable(converted(p, what)) == char {
 			same = same || branch
 		} else {
 			other = other || branch
@@ -174,7 +177,7 @@ func fills(p idiom.Place, v types.Object) bool {
 	if sel, ok := c.Fun.(*ast.SelectorExpr); ok && p.Variable(sel.X) == v {
 		return true
 	}
-	return p.Appends(c) != nil && p.Variable(c.Args[0]) == v || len(c.Args) == 1 && p.Info.Types[c.Fun].IsType() && p.Variable(c.Args[0]) == v
+	return p.Appends(c) != nil && p.Variable(c.Args[0]) == v || len(c.Args) == 1 && p.Info.Types[c.Fun].IsType() && p.Variable(whole(c.Args[0])) == v
 }
 
 // returnsText reports whether the last statement of a function returns a variable's text, and no other.
@@ -190,7 +193,23 @@ func returnsText(p idiom.Place, fn *ast.BlockStmt, v types.Object) bool {
 	if sel, method := c.Fun.(*ast.SelectorExpr); method && sel.Sel.Name == "String" {
 		return p.Variable(sel.X) == v
 	}
-	return len(c.Args) == 1 && p.Info.Types[c.Fun].IsType() && flow.IsText(p.Info.TypeOf(c)) && p.Variable(c.Args[0]) == v
+	return len(c.Args) == 1 && p.Info.Types[c.Fun].IsType() && flow.IsText(p.Info.TypeOf(c)) && p.Variable(whole(c.Args[0])) == v
+}
+
+// whole is what an expression slices, or itself.
+func whole(e ast.Expr) ast.Expr {
+	if s, ok := ast.Unparen(e).(*ast.SliceExpr); ok {
+		return s.X
+	}
+	return e
+}
+
+// converted is what an expression converts to another type, or itself.
+func converted(p idiom.Place, e ast.Expr) ast.Expr {
+	if c, ok := ast.Unparen(e).(*ast.CallExpr); ok && len(c.Args) == 1 && p.Info.Types[c.Fun].IsType() {
+		return c.Args[0]
+	}
+	return e
 }
 
 // leaves reports whether a loop may leave a character out: where it goes on or breaks off.

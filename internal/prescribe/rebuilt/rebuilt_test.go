@@ -60,6 +60,47 @@ func inBytes(s string) string {
 	return string(out)
 }
 
+func named(name string) string {
+	out := make([]byte, len(name)) // name
+	j := 0
+	for _, c := range name {
+		if c > 'a' {
+			out[j] = byte(c)
+		} else {
+			out[j] = '_'
+		}
+		j++
+	}
+	return string(out[:j]) // name
+}
+
+func sliced(name string) string {
+	out := make([]byte, len(name)) // -
+	for i, c := range name {
+		if c > 'a' {
+			out[i] = byte(c)
+		} else {
+			out[i] = '_'
+		}
+	}
+	fill(out[2:])
+	return string(out) // -
+}
+
+func shifted(name string) string {
+	out := make([]byte, len(name)) // -
+	for i, c := range name {
+		if c > 'a' {
+			out[i] = byte(c) + 1
+		} else {
+			out[i] = '_'
+		}
+	}
+	return string(out) // -
+}
+
+func fill([]byte) {}
+
 func looked(s string) string {
 	if !strings.Contains(s, "-") {
 		return s

@@ -21,7 +21,10 @@ type condition struct {
 var conditions = []condition{
 	{"bytes.NewBufferString", readOnly},
 	{"bytes.NewBuffer", emptyBytes},
+	{"encoding/base32.NewEncoder", encodesOnce},
+	{"encoding/base64.NewEncoder", encodesOnce},
 	{"encoding/gob.New", ofStream},
+	{"encoding/hex.NewEncoder", encodesOnce},
 	{"encoding/json.NewDecoder", oneValue},
 	{"encoding/json.(*Decoder).Decode", oneValue},
 	{"encoding/json.Unmarshal", knownKeys},

@@ -14,7 +14,9 @@ const program = `package m
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/gob"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"io/ioutil"
@@ -44,6 +46,26 @@ func buffers(data []byte, text string) {
 	use(bytes.NewBuffer(data))                 // -
 	read(bytes.NewBufferString(text))          // suits
 	use(bytes.NewBufferString(text))           // -
+}
+
+func encoders(to *bytes.Buffer, out io.Writer, b []byte) {
+	whole := base64.NewEncoder(base64.StdEncoding, to) // suits
+	whole.Write(b)
+	whole.Close()
+	stream := base64.NewEncoder(base64.StdEncoding, out) // -
+	stream.Write(b)
+	stream.Close()
+	twice := hex.NewEncoder(to) // -
+	twice.Write(b)
+	twice.Write(b)
+	handed := base64.NewEncoder(base64.StdEncoding, to) // -
+	handed.Write(b)
+	io.Copy(handed, bytes.NewReader(b))
+	turns := hex.NewEncoder(to) // -
+	for range b {
+		turns.Write(b)
+	}
+	hex.NewEncoder(to).Write(b) // -
 }
 
 func use(*bytes.Buffer) {}

@@ -3,6 +3,7 @@ package suited
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
@@ -40,6 +41,25 @@ func oneValue(p idiom.Place) bool {
 	})
 	return each && n == 1
 }
+
+// encodesOnce reports whether an encoder of a stream gets all its bytes by one Write, for a buffer in memory.
+func encodesOnce(p idiom.Place) bool {
+	c, v := call(p), variableOf(p, false)
+	if c == nil || v == nil || p.Body() == nil || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return isBuffer(p.Info.TypeOf(a)) }) {
+		return false
+	}
+	n := 0
+	each := eachUse(p, v, func(path []ast.Node) bool {
+		sel, ok := path[len(path)-1].(*ast.SelectorExpr)
+		if ok && sel.Sel.Name == "Write" {
+			n++
+		}
+		return ok && (sel.Sel.Name == "Write" || sel.Sel.Name == "Close") && !inLoop(path, v)
+	})
+	return each && n == 1
+}
+
+func isBuffer(t types.Type) bool { return t != nil && t.String() == "*bytes.Buffer" }
 
 // variableOf is the local variable whose method a place calls, or that it defines.
 func variableOf(p idiom.Place, method bool) types.Object {

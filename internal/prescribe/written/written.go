@@ -122,6 +122,9 @@ var Rules = []Rule{
 			return fmt.Sprintf("replace all by one strings.Replacer in a package variable: each of the %d calls copies the text", n)
 		},
 		Less: func(p idiom.Place) float64 { return allBut(len(p.Replacements().Calls)) }},
+	{Name: "replaced in each turn", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
+		Tell: saying(replacedInTurns, "go over `%s` once, and write its parts and what is put between them to one buffer: each turn of the loop copies all of it"),
+		Less: func(idiom.Place) float64 { return perhaps }},
 	{Name: "asked in another form", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion),
 		Tell: saying(idiom.Place.OtherPackage, "ask with %s, which takes it as it is")},
 
