@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
+
+	"github.com/heaptrim/heaptrim/lab/corpus/bench"
 )
 
 // picked measures commits that a reader picked: repository, hash and, if it is known which ones show it,
@@ -106,6 +109,19 @@ func (h *history) moduleAt(ctx context.Context, hash, prefix string) string {
 	return modfile.ModulePath([]byte(strings.Join(text, "\n")))
 }
 
+// mostTried is how many releases are asked for, one after the other.
+const mostTried = 14
+
+// firstServed is the first of some releases that can be had. The lists of module proxies lack many that they serve.
+func firstServed(ctx context.Context, all []release) (release, bool) {
+	for _, r := range all[:min(len(all), mostTried)] {
+		if _, err := bench.Command(ctx, gitLimit, os.TempDir(), "go", "mod", "download", r.module+"@"+r.version); err == nil {
+			return r, true
+		}
+	}
+	return release{}, false
+}
+
 // releasesAround enters the last release before a commit and the first one that has it.
 func (h *history) releasesAround(ctx context.Context, hash, prefix string, p *pair) error {
 	after, err := h.ask(ctx, "tag", "-l", prefix+"v*", "--contains", hash)
@@ -116,7 +132,6 @@ func (h *history) releasesAround(ctx context.Context, hash, prefix string, p *pa
 	if err != nil {
 		return err
 	}
-	known := published(ctx, p.Module)
 	all := func(tags []string) (out []release) {
 		for _, tag := range tags {
 			version := strings.TrimPrefix(tag, prefix)
@@ -126,23 +141,23 @@ func (h *history) releasesAround(ctx context.Context, hash, prefix string, p *pa
 			if _, major, _ := module.SplitPathVersion(p.Module); module.CheckPathMajor(version, major) != nil {
 				version += "+incompatible"
 			}
-			if known[version] {
-				out = append(out, release{tag, p.Module, version})
-			}
+			out = append(out, release{tag, p.Module, version})
 		}
 		slices.SortFunc(out, func(a, b release) int { return semver.Compare(a.version, b.version) })
 		return out
 	}
 	old, new := all(before), all(after)
-	if len(new) == 0 {
+	a, ok := firstServed(ctx, new)
+	if !ok {
 		return errors.New("no release has it")
 	}
-	a := new[0] // releases of older branches may come later, and lack it
+	// Releases of older branches may come later, and lack it.
 	old = slices.DeleteFunc(old, func(r release) bool { return semver.Compare(r.version, a.version) >= 0 })
-	if len(old) == 0 {
+	slices.Reverse(old)
+	b, ok := firstServed(ctx, old)
+	if !ok {
 		return errors.New("no release before it")
 	}
-	b := old[len(old)-1]
 	p.Before, p.After, p.Tags = b.version, a.version, []string{b.tag, a.tag}
 	return nil
 }
