@@ -52,9 +52,9 @@ func encoders(to *bytes.Buffer, out io.Writer, b []byte) {
 	whole := base64.NewEncoder(base64.StdEncoding, to) // suits
 	whole.Write(b)
 	whole.Close()
-	stream := base64.NewEncoder(base64.StdEncoding, out) // -
+	stream := base64.NewEncoder(base64.StdEncoding, out) // suits
+	defer stream.Close()
 	stream.Write(b)
-	stream.Close()
 	twice := hex.NewEncoder(to) // -
 	twice.Write(b)
 	twice.Write(b)
@@ -65,7 +65,8 @@ func encoders(to *bytes.Buffer, out io.Writer, b []byte) {
 	for range b {
 		turns.Write(b)
 	}
-	hex.NewEncoder(to).Write(b) // -
+	hex.NewEncoder(to).Write(b) // suits
+	io.Copy(hex.NewEncoder(to), bytes.NewReader(b)) // -
 }
 
 func use(*bytes.Buffer) {}

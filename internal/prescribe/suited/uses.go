@@ -3,7 +3,6 @@ package suited
 import (
 	"go/ast"
 	"go/types"
-	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
@@ -42,10 +41,15 @@ func oneValue(p idiom.Place) bool {
 	return each && n == 1
 }
 
-// encodesOnce reports whether an encoder of a stream gets all its bytes by one Write, for a buffer in memory.
+// encodesOnce reports whether an encoder of a stream gets all its bytes by one Write.
 func encodesOnce(p idiom.Place) bool {
-	c, v := call(p), variableOf(p, false)
-	if c == nil || v == nil || p.Body() == nil || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return isBuffer(p.Info.TypeOf(a)) }) {
+	if len(p.Path) > 0 {
+		if sel, ok := p.Path[len(p.Path)-1].(*ast.SelectorExpr); ok {
+			return sel.Sel.Name == "Write"
+		}
+	}
+	v := variableOf(p, false)
+	if v == nil || p.Body() == nil {
 		return false
 	}
 	n := 0
@@ -58,8 +62,6 @@ func encodesOnce(p idiom.Place) bool {
 	})
 	return each && n == 1
 }
-
-func isBuffer(t types.Type) bool { return t != nil && t.String() == "*bytes.Buffer" }
 
 // variableOf is the local variable whose method a place calls, or that it defines.
 func variableOf(p idiom.Place, method bool) types.Object {
