@@ -163,7 +163,7 @@ var table = append(waysOfWriting(), []rule{
 	{name: "made for a result that is dropped", cure: "skip-work", needs: []fact{seen, unasked}, despite: []fact{resultIsKept},
 		text: "make {expr} only for callers that ask for it: {dropper} drops the result"},
 	{name: "made for a hook that nothing sets", cure: "skip-work", needs: []fact{own, seen, is(finding.KindNew), hooked}, not: []fact{usedAsInterface}, at: atDeath,
-		text: "make {expr} only where {hook} is set, or give that a copy: nothing sets it here, and only its call makes the object escape"},
+		text: "hand {hook} a copy, and only where it is set: nothing sets it here, and its call alone makes {expr} escape"},
 	{name: "map that stays empty", cure: "skip-work", needs: []fact{own, seen, unfilled},
 		text: "make {expr} where its first entry is put: nothing was put into it in this recording"},
 	{name: "compared as text", cure: "skip-work", needs: []fact{asText}, text: "compare the values themselves, not the texts that {callee} makes of them"},
