@@ -61,7 +61,11 @@ func (c *candidate) whyNot() string {
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":
 		return fate.Inside(life.ShortName(c.Parts[0].Via), c.Parts[0].Library != nil)
 	}
-	return fate.Unknown(c.Finding, len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindMapGrowth, outgrown.ask(c, nil) == finding.Yes)
+	if len(c.Parts) == 0 {
+		return fate.Unknown(c.Finding, false, false, finding.EndUnknown)
+	}
+	p := c.Parts[0]
+	return fate.Unknown(c.Finding, p.Kind == finding.KindMapGrowth, outgrown.ask(c, nil) == finding.Yes, p.Life.End)
 }
 
 // chosen is an object and its row.

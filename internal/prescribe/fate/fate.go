@@ -29,8 +29,8 @@ func Inside(function string, known bool) string {
 	return text + "no call without that allocation is known"
 }
 
-// Unknown says why no cure is known for memory of whose kind, or whose map, nothing else is.
-func Unknown(f *finding.Finding, growsMap, outgrown bool) string {
+// Unknown says why no cure is known for memory that no rule fits: how its map grows, or how it ends.
+func Unknown(f *finding.Finding, growsMap, outgrown bool, end finding.End) string {
 	const object = "internal/runtime/maps.newobject"
 	switch {
 	case growsMap && outgrown:
@@ -39,6 +39,12 @@ func Unknown(f *finding.Finding, growsMap, outgrown bool) string {
 		return "the map makes an object of its own for each key or value of more than 128 B"
 	case growsMap && len(f.Allocation.Sizes) > 0:
 		return "each map allocates its table once, with its first entry: a size would save nothing, only fewer maps would"
+	case end == finding.EndResult:
+		return "the memory is part of the result, so it cannot be used again"
+	case end == finding.EndStored:
+		return "the memory stays in use after the call, so it cannot be used again"
+	case end == finding.EndShared:
+		return "the memory goes to another goroutine, so it cannot be used again here"
 	}
 	return "the evidence does not say how the allocation could be avoided"
 }
