@@ -24,6 +24,9 @@ func CallOnce(on *code.Site) []code.Edit {
 		callee.Signature().TypeParams().Len() > 0 || s.Info().Defs[fn.Name] == types.Object(callee) {
 		return nil
 	}
+	if s.asksAnew(callee, map[*types.Func]bool{}) {
+		return nil
+	}
 	for _, a := range call.Args {
 		if s.Info().Types[a].Value == nil || s.NamesLocals(a) {
 			return nil

@@ -1,0 +1,47 @@
+package once
+
+import (
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// anew are packages, and functions of others, that answer in another way from call to call: by who calls, by the clock, by
+// chance, or by what the system holds.
+var anew = map[string]bool{
+	"runtime": true, "runtime/debug": true, "math/rand": true, "math/rand/v2": true, "crypto/rand": true, "os": true, "syscall": true,
+	"net": true, "sync/atomic": true, "time.Now": true, "time.Since": true, "time.Until": true,
+}
+
+// asksAnew reports whether a function of the package, or one of the package that it calls, calls one of these.
+func (s *site) asksAnew(fn *types.Func, seen map[*types.Func]bool) (yes bool) {
+	if seen[fn] {
+		return false
+	}
+	seen[fn] = true
+	ast.Inspect(s.body(fn), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || yes {
+			return !yes
+		}
+		if f, ok := typeutil.Callee(s.Info(), call).(*types.Func); ok && f.Pkg() != nil {
+			path := f.Pkg().Path()
+			yes = anew[path] || anew[path+"."+f.Name()] || f.Pkg() == s.Pkg.Types && s.asksAnew(f, seen)
+		}
+		return !yes
+	})
+	return yes
+}
+
+// body is that of a function of the package; an empty one where it is not read.
+func (s *site) body(fn *types.Func) *ast.BlockStmt {
+	for _, file := range s.Pkg.Syntax {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && s.Info().Defs[f.Name] == types.Object(fn) {
+				return f.Body
+			}
+		}
+	}
+	return &ast.BlockStmt{}
+}
