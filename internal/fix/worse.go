@@ -15,6 +15,9 @@ import (
 // run its function on another way, each.
 const mostOthers = 3
 
+// chance is the part of what a benchmark allocates by which two of its runs may differ if it works on random data.
+const chance = 0.01
+
 // worse says in which of the other benchmarks that an edit may touch its attempt allocates more; "" for none. A benchmark
 // that fails, or that there is no time for, says nothing.
 func (s *search) worse(ctx context.Context, a *Attempt, files trial.Files) string {
@@ -29,7 +32,8 @@ func (s *search) worse(ctx context.Context, a *Attempt, files trial.Files) strin
 		if err != nil {
 			continue
 		}
-		if after, err := s.counted(ctx, other, files); err == nil && before.Less(after) {
+		after, err := s.counted(ctx, other, files)
+		if err == nil && before.Less(after) && (after.Allocs > (1+chance)*before.Allocs || after.Bytes > (1+chance)*before.Bytes) {
 			return fmt.Sprintf("%s allocates more: %s", other.Name, change(before, after))
 		}
 	}

@@ -253,7 +253,7 @@ func Reason(a fix.Attempt) string {
 	first, _, _ := strings.Cut(a.Why, "\n")
 	text := string(a.Outcome)
 	switch {
-	case a.Outcome == fix.NoGain:
+	case a.Outcome == fix.NoGain && first == "":
 		text += fmt.Sprintf(" (%s allocs/op, %s B/op)", change(a.Before.Allocs, a.After.Allocs), change(a.Before.Bytes, a.After.Bytes))
 	case first != "" && a.Outcome != fix.Kept:
 		text += " (" + first + ")"

@@ -26,10 +26,12 @@ func sample(name string) *fix.Fixes {
 			Edit: code.Edit{File: file, Line: 3, Text: "do without " + name, Open: "is it " + name + "?",
 				Changes: []code.Change{{From: from, To: to, Text: text}}}}
 	}
+	gains := attempt(fix.NoGain, 22, 23, "6")
+	gains.Why = ""
 	text := []byte("package a\n\nvar a, b = 1, 2 // " + name + "\n")
 	return &fix.Fixes{Module: "/m", Before: trial.Files{file: text}, After: trial.Files{file: bytes.Replace(text, []byte("1"), []byte("3"), 1)},
 		Result: &fix.Result{Findings: 4, NoEdit: []finding.Row{{Finding: &finding.Finding{Run: "Benchmark" + name}}, {Finding: &finding.Finding{}}}, Failing: []string{"Test" + name}, Attempts: []fix.Attempt{
-			attempt(fix.Kept, 22, 23, "3"), attempt(fix.Review, 25, 26, "4"), attempt(fix.Breaks, 22, 23, "5"), attempt(fix.NoGain, 22, 23, "6")}},
+			attempt(fix.Kept, 22, 23, "3"), attempt(fix.Review, 25, 26, "4"), attempt(fix.Breaks, 22, 23, "5"), gains}},
 		Confirmation: &fix.Confirmation{Packages: []string{"m"}, Passed: 7}}
 }
 
