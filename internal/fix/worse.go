@@ -11,9 +11,9 @@ import (
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
-// mostOthers is how many benchmarks beside its own an edit is counted in: of those that reach its line, and of those that
-// run its function on another way, each.
-const mostOthers = 3
+// mostOthers is how many benchmarks beside its own an edit is counted in: of those that allocate most at its line, of those
+// that allocate least there, and of those that run its function on another way, each.
+const mostOthers = 2
 
 // chance is the part of what a benchmark allocates by which two of its runs may differ if it works on random data.
 const chance = 0.01
@@ -40,8 +40,8 @@ func (s *search) worse(ctx context.Context, a *Attempt, files trial.Files) strin
 	return ""
 }
 
-// others are the benchmarks, beside its own, in which the finding of an attempt costs most, and those that run its function
-// without that line, where an edit can only cost something.
+// others are benchmarks beside an attempt's own that reach its line, and some that run its function without that line, where
+// an edit can only cost something. Where little is allocated, an allocation more counts most.
 func (s *search) others(a *Attempt) []trial.Bench {
 	reach, pass := map[string]float64{}, map[string]float64{}
 	for _, r := range a.Finding.ByRun {
@@ -54,17 +54,27 @@ func (s *search) others(a *Attempt) []trial.Bench {
 			}
 		}
 	}
+	most := s.leastFirst(reach, a.Bench)
+	slices.Reverse(most)
 	var out []trial.Bench
-	for _, runs := range []map[string]float64{reach, pass} {
-		names := slices.SortedFunc(maps.Keys(runs), func(a, b string) int { return cmp.Or(cmp.Compare(runs[b], runs[a]), cmp.Compare(a, b)) })
-		looked := 0
-		for _, name := range names {
-			b, ok := s.benchs[name]
-			other := trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}
-			if ok && other != a.Bench && looked < mostOthers {
-				out = append(out, other)
-				looked++
+	for _, list := range [][]trial.Bench{most, s.leastFirst(reach, a.Bench), s.leastFirst(pass, a.Bench)} {
+		for _, b := range list[:min(len(list), mostOthers)] {
+			if !slices.Contains(out, b) {
+				out = append(out, b)
 			}
+		}
+	}
+	return out
+}
+
+// leastFirst are the benchmarks of runs but one, ordered by what the runs have.
+func (s *search) leastFirst(runs map[string]float64, but trial.Bench) []trial.Bench {
+	names := slices.SortedFunc(maps.Keys(runs), func(a, b string) int { return cmp.Or(cmp.Compare(runs[a], runs[b]), cmp.Compare(a, b)) })
+	var out []trial.Bench
+	for _, name := range names {
+		b, ok := s.benchs[name]
+		if bench := (trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}); ok && bench != but {
+			out = append(out, bench)
 		}
 	}
 	return out

@@ -39,8 +39,10 @@ func StoredFunctions(all iter.Seq[*ssa.Function]) map[types.Object][]ssa.Value {
 				store, _ := in.(*ssa.Store)
 				_, load := in.(*ssa.UnOp)
 				switch {
-				case load:
-					stored[slot] = stored[slot] // one that is only read has nothing
+				case load: // of one that is only read, there is nothing
+					if _, known := stored[slot]; !known {
+						stored[slot] = nil
+					}
 				case store != nil && store.Addr == *v:
 					stored[slot] = append(stored[slot], store.Val)
 				default:
