@@ -12,7 +12,8 @@ import (
 )
 
 // OfConstants is the outermost function of a way that is called with constants alone, does nothing but to return what it
-// makes of them, and whose result its caller only reads, or is a function without a state of its own; at is the frame of the call. The name is empty for none.
+// makes of them, and whose result its caller only reads, or is a function without a state of its own; at is the frame of
+// the call. The name is empty for none.
 func (t *Tracer) OfConstants(own []evidence.Frame) (maker string, at evidence.Frame) {
 	for i := 1; i < len(own); i++ {
 		callee := t.src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function)

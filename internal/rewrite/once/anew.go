@@ -11,7 +11,7 @@ import (
 // chance, or by what the system holds.
 var anew = map[string]bool{
 	"runtime": true, "runtime/debug": true, "math/rand": true, "math/rand/v2": true, "crypto/rand": true, "os": true, "syscall": true,
-	"net": true, "sync/atomic": true, "time.Now": true, "time.Since": true, "time.Until": true,
+	"sync/atomic": true, "time.Now": true, "time.Since": true, "time.Until": true, "net.Interfaces": true, "net.InterfaceAddrs": true,
 }
 
 // asksAnew reports whether a function of the package, or one of the package that it calls, calls one of these.
