@@ -36,15 +36,14 @@ func StoredFunctions(all iter.Seq[*ssa.Function]) map[types.Object][]ssa.Value {
 				if slot == nil {
 					continue
 				}
+				values := stored[slot]
 				store, _ := in.(*ssa.Store)
 				_, load := in.(*ssa.UnOp)
 				switch {
-				case load: // of one that is only read, there is nothing
-					if _, known := stored[slot]; !known {
-						stored[slot] = nil
-					}
+				case load:
+					stored[slot] = values // nothing, of one that is only read
 				case store != nil && store.Addr == *v:
-					stored[slot] = append(stored[slot], store.Val)
+					stored[slot] = append(values, store.Val)
 				default:
 					open[slot] = true
 				}
