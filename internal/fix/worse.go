@@ -54,10 +54,11 @@ func (s *search) others(a *Attempt) []trial.Bench {
 			}
 		}
 	}
-	most := s.leastFirst(reach, a.Bench)
+	least := s.leastFirst(reach, a.Bench)
+	most := slices.Clone(least)
 	slices.Reverse(most)
 	var out []trial.Bench
-	for _, list := range [][]trial.Bench{most, s.leastFirst(reach, a.Bench), s.leastFirst(pass, a.Bench)} {
+	for _, list := range [][]trial.Bench{most, least, s.leastFirst(pass, a.Bench)} {
 		for _, b := range list[:min(len(list), mostOthers)] {
 			if !slices.Contains(out, b) {
 				out = append(out, b)

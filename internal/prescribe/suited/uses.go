@@ -21,44 +21,43 @@ func oneValue(p idiom.Place) bool {
 		if _, chained := ast.Unparen(decoder.X).(*ast.CallExpr); chained {
 			return true
 		}
-	} else if len(p.Path) > 0 {
+	} else if method := chainedMethod(p); method != "" {
+		return method == "Decode"
+	}
+	return callsOnce(p, variableOf(p, decode), "Decode", func(method string) bool { return !settings[method] })
+}
+
+// encodesOnce reports whether an encoder of a stream gets all its bytes by one Write.
+func encodesOnce(p idiom.Place) bool {
+	if method := chainedMethod(p); method != "" {
+		return method == "Write"
+	}
+	return p.Body() != nil && callsOnce(p, variableOf(p, false), "Write", func(method string) bool { return method == "Write" || method == "Close" })
+}
+
+// chainedMethod is the method that is called of what a place makes, in the same expression; "" for none.
+func chainedMethod(p idiom.Place) string {
+	if len(p.Path) > 0 {
 		if sel, ok := p.Path[len(p.Path)-1].(*ast.SelectorExpr); ok {
-			return sel.Sel.Name == "Decode"
+			return sel.Sel.Name
 		}
 	}
-	v := variableOf(p, decode)
+	return ""
+}
+
+// callsOnce reports whether a variable is used for nothing but its methods, outside of loops: once for one of them, and else
+// for those that others allows.
+func callsOnce(p idiom.Place, v types.Object, once string, others func(method string) bool) bool {
 	if v == nil {
 		return false
 	}
 	n := 0
 	each := eachUse(p, v, func(path []ast.Node) bool {
 		sel, ok := path[len(path)-1].(*ast.SelectorExpr)
-		if ok && sel.Sel.Name == "Decode" {
+		if ok && sel.Sel.Name == once {
 			n++
 		}
-		return ok && !settings[sel.Sel.Name] && !inLoop(path, v)
-	})
-	return each && n == 1
-}
-
-// encodesOnce reports whether an encoder of a stream gets all its bytes by one Write.
-func encodesOnce(p idiom.Place) bool {
-	if len(p.Path) > 0 {
-		if sel, ok := p.Path[len(p.Path)-1].(*ast.SelectorExpr); ok {
-			return sel.Sel.Name == "Write"
-		}
-	}
-	v := variableOf(p, false)
-	if v == nil || p.Body() == nil {
-		return false
-	}
-	n := 0
-	each := eachUse(p, v, func(path []ast.Node) bool {
-		sel, ok := path[len(path)-1].(*ast.SelectorExpr)
-		if ok && sel.Sel.Name == "Write" {
-			n++
-		}
-		return ok && (sel.Sel.Name == "Write" || sel.Sel.Name == "Close") && !inLoop(path, v)
+		return ok && others(sel.Sel.Name) && !inLoop(path, v)
 	})
 	return each && n == 1
 }

@@ -144,6 +144,18 @@ func isIndexed(e ast.Expr) bool {
 	return false
 }
 
+// FuncOf is the declaration of a function of the package, and the file that has it; nil where that is not to be edited.
+func (f *File) FuncOf(fn *types.Func) (*File, *ast.FuncDecl) {
+	for _, in := range f.Package {
+		for _, d := range in.Syntax.Decls {
+			if decl, ok := d.(*ast.FuncDecl); ok && in.Info().Defs[decl.Name] == types.Object(fn) {
+				return in, decl
+			}
+		}
+	}
+	return nil, nil
+}
+
 // StructOf is the declaration of a struct type of the package, and the file that has it; nil where that is not
 // to be edited.
 func (f *File) StructOf(n *types.Named) (*File, *ast.StructType) {

@@ -20,7 +20,11 @@ func (s *site) asksAnew(fn *types.Func, seen map[*types.Func]bool) (yes bool) {
 		return false
 	}
 	seen[fn] = true
-	ast.Inspect(s.body(fn), func(n ast.Node) bool {
+	_, decl := s.FuncOf(fn)
+	if decl == nil || decl.Body == nil {
+		return false
+	}
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || yes {
 			return !yes
@@ -32,16 +36,4 @@ func (s *site) asksAnew(fn *types.Func, seen map[*types.Func]bool) (yes bool) {
 		return !yes
 	})
 	return yes
-}
-
-// body is that of a function of the package; an empty one where it is not read.
-func (s *site) body(fn *types.Func) *ast.BlockStmt {
-	for _, file := range s.Pkg.Syntax {
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && s.Info().Defs[f.Name] == types.Object(fn) {
-				return f.Body
-			}
-		}
-	}
-	return &ast.BlockStmt{}
 }

@@ -106,8 +106,8 @@ func (h *holder) calls(s *site, e ast.Expr, depth int) bool {
 	if !ok || !isFunc || s.Local(sel.X) != h.v {
 		return false
 	}
-	decl := s.bodyOf(fn)
-	if decl == nil || decl.Recv == nil || len(decl.Recv.List[0].Names) != 1 {
+	_, decl := s.FuncOf(fn)
+	if decl == nil || decl.Body == nil || decl.Recv == nil || len(decl.Recv.List[0].Names) != 1 {
 		return false
 	}
 	v, ok := s.Info().Defs[decl.Recv.List[0].Names[0]].(*types.Var)
@@ -127,18 +127,6 @@ func (h *holder) calls(s *site, e ast.Expr, depth int) bool {
 		}
 	}
 	return false
-}
-
-// bodyOf is the declaration of a function of the package; nil for others.
-func (s *site) bodyOf(fn *types.Func) *ast.FuncDecl {
-	for _, f := range s.Package {
-		for _, d := range f.Syntax.Decls {
-			if decl, ok := d.(*ast.FuncDecl); ok && decl.Body != nil && s.Info().Defs[decl.Name] == types.Object(fn) {
-				return decl
-			}
-		}
-	}
-	return nil
 }
 
 // locks reports whether a statement locks a mutex of the holder's struct, and the next one unlocks it when the

@@ -39,7 +39,7 @@ func (s *site) handed(x ast.Expr) []code.Edit {
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
 	fn, _ := typeutil.Callee(s.Info(), call).(*types.Func)
-	file, decl := s.declared(fn)
+	file, decl := s.FuncOf(fn)
 	if decl == nil || fn.Signature().Variadic() {
 		return nil
 	}

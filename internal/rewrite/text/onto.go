@@ -56,7 +56,7 @@ func (s *site) onlyAppends(fn *types.Func, depth int) bool {
 	if first, _, _ := strings.Cut(fn.Pkg().Path(), "/"); !strings.Contains(first, ".") && fn.Pkg() != s.Pkg.Types {
 		return strings.HasPrefix(fn.Name(), "Append")
 	}
-	f, decl := s.declared(fn)
+	f, decl := s.FuncOf(fn)
 	if decl == nil || decl.Body == nil || len(decl.Type.Params.List) == 0 || len(decl.Type.Params.List[0].Names) == 0 {
 		return false
 	}
@@ -123,16 +123,4 @@ func (s *site) begins(e ast.Expr, v *types.Var) bool {
 		}
 		e = call.Args[0]
 	}
-}
-
-// declared is the declaration of a function of the package, and its file; nil for others.
-func (s *site) declared(fn *types.Func) (*code.File, *ast.FuncDecl) {
-	for _, f := range s.Package {
-		for _, d := range f.Syntax.Decls {
-			if decl, ok := d.(*ast.FuncDecl); ok && f.Info().Defs[decl.Name] == types.Object(fn) {
-				return f, decl
-			}
-		}
-	}
-	return nil, nil
 }
