@@ -184,7 +184,7 @@ func (c *candidate) choose(offers []offer) finding.Row {
 		}
 		return 0
 	})
-	if len(offers) == 0 || pays(f, offers[0]) != nil || rank.Idle(c.diagnosis, f) {
+	if len(offers) == 0 || !pays(f, offers[0]) || rank.Idle(c.diagnosis, f) {
 		return c.leave(offers)
 	}
 	best := offers[0]

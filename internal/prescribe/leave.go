@@ -3,6 +3,7 @@ package prescribe
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
@@ -12,12 +13,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// pays reports why an offer is not worth making; nil when it is.
-func pays(f *finding.Finding, o offer) error {
-	if f.Cost.CPU.Value > 0 && o.saves.CPU.Value <= 0 {
-		return fmt.Errorf("%s would cost more than it saves", o.cure.Code)
-	}
-	return nil
+// pays reports whether an offer is worth making. Where no CPU sample fell on what a cure takes away, it saves no CPU
+// time that was measured; it costs more only if it adds some of its own.
+func pays(f *finding.Finding, o offer) bool {
+	adds := slices.ContainsFunc(o.cuts, func(c finding.Cut) bool { return c.Added.Value > 0 })
+	return f.Cost.CPU.Value <= 0 || o.saves.CPU.Value > 0 || o.objects+o.bytes > 0 && !adds
 }
 
 // leave names leave-it, with the reason.

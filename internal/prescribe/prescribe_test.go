@@ -159,3 +159,18 @@ func TestTried(t *testing.T) {
 		}
 	}
 }
+
+func TestPays(t *testing.T) {
+	f := &finding.Finding{Cost: finding.Cost{CPU: stats.Interval{Value: 0.01}}}
+	unseen := offer{objects: 1, cuts: []finding.Cut{{Objects: 2000}}}
+	if !pays(f, unseen) {
+		t.Error("a cure that adds nothing does not pay where no sample fell on malloc")
+	}
+	unseen.cuts = append(unseen.cuts, finding.Cut{Objects: 1, Added: stats.Interval{Value: 1e-8}})
+	if pays(f, unseen) {
+		t.Error("a cure that adds work pays though it saves nothing")
+	}
+	if pays(f, offer{}) {
+		t.Error("a cure that takes nothing away pays")
+	}
+}
