@@ -22,6 +22,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/once"
 	"github.com/heaptrim/heaptrim/internal/rewrite/owner"
 	"github.com/heaptrim/heaptrim/internal/rewrite/parts"
+	"github.com/heaptrim/heaptrim/internal/rewrite/putback"
 	"github.com/heaptrim/heaptrim/internal/rewrite/sum"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 	"github.com/heaptrim/heaptrim/internal/rewrite/value"
@@ -179,7 +180,7 @@ func ofMemory() []kind {
 		{"objects in one slice", "batch-arena", memory.Slab},
 		{"objects in one slice", "batch-arena", memory.SlabVariable},
 		{"slices from one array", "batch-arena", memory.Rows},
-		{"put back into its pool", "pool-misuse", memory.PutBack},
+		{"put back into its pool", "pool-misuse", putback.PutBack},
 		{"slice put by a pointer", "pool-misuse", owner.PoolHeaders},
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
 		{"value from a pool", "pool-object", memory.PoolStruct},

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,12 @@ func PresizeSlice(on *code.Site) []code.Edit {
 	dst := assign.Lhs[0]
 	if v := s.Local(dst); v != nil {
 		if first, own := s.beginning(v); own {
-			return s.sizeOwn(v, first)
+			if loop, ok := s.branchOf(v, first); ok {
+				return s.sizeOwn(v, loop)
+			}
+			if !s.sized(v) {
+				return s.sizeOwn(v, first)
+			}
 		}
 		if s.sized(v) {
 			return nil
@@ -147,6 +153,34 @@ func (s *site) beginning(v *types.Var) (first inspector.Cursor, own bool) {
 		}
 	}
 	return first, false
+}
+
+// branchOf is the outermost loop around the site inside of a branch of a statement, where nothing before it in the branch
+// appends to the slice.
+func (s *site) branchOf(v *types.Var, first inspector.Cursor) (loop inspector.Cursor, ok bool) {
+	list := token.NoPos // the branch begins there
+	for c := s.Cur; c.Node() != first.Node(); c = c.Parent() {
+		switch n := c.Node().(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			loop, list, ok = c, token.NoPos, true
+		case *ast.BlockStmt:
+			if k := c.ParentEdgeKind(); k == edge.IfStmt_Body || k == edge.IfStmt_Else || k == edge.BlockStmt_List {
+				list = n.Pos()
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			list, ok = n.Pos(), ok && s.Since("go1.21") // slices.Grow keeps what comes by fallthrough
+		case *ast.FuncLit, *ast.File, nil:
+			return loop, false
+		}
+	}
+	fn, _ := code.Function(s.Cur)
+	for _, u := range s.Uses(v, fn) {
+		at := u.Node().Pos()
+		ok = ok && !(u.ParentEdgeKind() == edge.AssignStmt_Lhs && list <= at && at < loop.Node().Pos())
+	}
+	_, isFor := first.Node().(*ast.ForStmt)
+	_, isRange := first.Node().(*ast.RangeStmt)
+	return loop, ok && list.IsValid() && !isFor && !isRange
 }
 
 // listOf is the node whose list of statements declares a variable: for a result the function's body.
@@ -268,7 +302,7 @@ func (s *site) sizeOwn(v *types.Var, first inspector.Cursor) []code.Edit {
 	if assign, ok := first.Node().(*ast.AssignStmt); ok && s.isGrow(assign) {
 		return nil // it has its size
 	}
-	grown := s.grownBy(v, first)
+	grown := slices.DeleteFunc(s.grownBy(v, first), func(g code.Growth) bool { return g.At.Node().Pos() > first.Parent().Node().End() })
 	a := s.Total(grown, first)
 	if a.Text == "" {
 		return s.reserveSeen(v)

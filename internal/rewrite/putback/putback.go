@@ -1,4 +1,5 @@
-package memory
+// Package putback has the edit that gives back to a pool what is taken from it and never put back.
+package putback
 
 import (
 	"fmt"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
+
+type site struct{ *code.Site }
 
 // PutBack gives back to a sync.Pool, at the end of the function, what was taken from it and is never put
 // back.
