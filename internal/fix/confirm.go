@@ -398,7 +398,7 @@ func (c *confirming) measure(ctx context.Context) (worse []string, err error) {
 		return nil, fmt.Errorf("compare times: %w", err)
 	}
 	for _, cmp := range c.Proof.Comparisons {
-		if cmp.Outcome == prove.Worse || cmp.Outcome == prove.Mixed {
+		if outweighs(cmp) {
 			worse = append(worse, cmp.Package+" "+cmp.Name)
 		}
 	}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prove"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -85,4 +87,16 @@ func (s *search) leastFirst(runs map[string]float64, but trial.Bench) []trial.Be
 func change(before, after trial.Counts) string {
 	t := finding.Trial{Before: amount(before), After: amount(after)}
 	return t.Counts()
+}
+
+// slight is the share by which an edit may make something worse that it makes better in something else, as a slab does
+// whose size class is a little larger than all that it replaces.
+const slight = 0.02
+
+// outweighs reports whether what is worse with the edits counts for more than what is better.
+func outweighs(c prove.Comparison) bool {
+	more := slices.ContainsFunc(c.Changes, func(ch prove.Change) bool {
+		return ch.Outcome == prove.Worse && !(math.Abs(ch.Delta.Value) <= slight) // nor where nothing was before
+	})
+	return c.Outcome == prove.Worse || c.Outcome == prove.Mixed && more
 }

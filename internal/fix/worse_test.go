@@ -1,11 +1,14 @@
 package fix
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prove"
+	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -33,5 +36,26 @@ func TestOthers(t *testing.T) {
 	}
 	if want := []string{"E", "C", "A", "B", "Passes", "PassesMore"}; !slices.Equal(got, want) {
 		t.Errorf("counted in %q, want %q", got, want)
+	}
+}
+
+func TestOutweighs(t *testing.T) {
+	change := func(o prove.Outcome, by float64) prove.Change {
+		return prove.Change{Outcome: o, Delta: stats.Interval{Value: by}}
+	}
+	for name, c := range map[string]struct {
+		of   prove.Comparison
+		want bool
+	}{
+		"faster, a little more memory": {prove.Comparison{Outcome: prove.Mixed, Changes: []prove.Change{change(prove.Better, -0.4), change(prove.Worse, 0.019)}}, false},
+		"faster, more memory":          {prove.Comparison{Outcome: prove.Mixed, Changes: []prove.Change{change(prove.Better, -0.4), change(prove.Worse, 0.021)}}, true},
+		"fewer bytes, fewer requests":  {prove.Comparison{Outcome: prove.Mixed, Changes: []prove.Change{change(prove.Better, -0.4), change(prove.Worse, -0.1)}}, true},
+		"memory where there was none":  {prove.Comparison{Outcome: prove.Mixed, Changes: []prove.Change{change(prove.Better, -0.4), change(prove.Worse, math.NaN())}}, true},
+		"only a little worse":          {prove.Comparison{Outcome: prove.Worse, Changes: []prove.Change{change(prove.Worse, 0.01)}}, true},
+		"better":                       {prove.Comparison{Outcome: prove.Better, Changes: []prove.Change{change(prove.Better, -0.4)}}, false},
+	} {
+		if outweighs(c.of) != c.want {
+			t.Errorf("%s: %v, want %v", name, !c.want, c.want)
+		}
 	}
 }
