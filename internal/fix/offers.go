@@ -71,7 +71,8 @@ func keyOf(e code.Edit) string { return fmt.Sprint(e.File, e.Changes, e.Also) }
 func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
 	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways.Lines,
-		Grown: f.Allocation.Kind == finding.KindGrowth && f.Allocation.Via == ""}
+		Outlives: life.End == finding.EndStored || life.End == finding.EndShared || life.End == finding.EndResult && life.Frame > 0,
+		Grown:    f.Allocation.Kind == finding.KindGrowth && f.Allocation.Via == ""}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects

@@ -67,3 +67,24 @@ func Lines(next func() (int, bool)) []string {
 		}
 	}
 }
+
+// TestOutlives: what a caller could keep on its stack is asked of the life, and what is not known could be.
+func TestOutlives(t *testing.T) {
+	for _, c := range []struct {
+		life finding.Life
+		want bool
+	}{
+		{finding.Life{End: finding.EndFrame, Frame: 1}, false},
+		{finding.Life{End: finding.EndResult}, false}, // of a function that other modules call
+		{finding.Life{End: finding.EndResult, Frame: 1}, true},
+		{finding.Life{End: finding.EndStored}, true},
+		{finding.Life{End: finding.EndShared}, true},
+		{finding.Life{}, false},
+	} {
+		row := finding.Row{Finding: &finding.Finding{}}
+		row.Remedy.Life = c.life
+		if p := place(row, evidence.Site{}); p.Outlives != c.want {
+			t.Errorf("%+v outlives its callers: %v", c.life, p.Outlives)
+		}
+	}
+}

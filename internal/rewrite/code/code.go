@@ -67,6 +67,9 @@ type Place struct {
 	// memory, and Held lists the lines of the function that put a reference to it elsewhere.
 	Dies bool
 	Held []int
+	// Outlives is true where the memory is known to outlive the caller of the line's function: that hands it out, or it is
+	// stored or handed to another goroutine.
+	Outlives bool
 }
 
 // File is a source file that edits may change.

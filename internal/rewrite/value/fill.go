@@ -23,7 +23,7 @@ const largestFilled = 1 << 10
 func FillForCaller(on *code.Site) []code.Edit {
 	s := &site{on}
 	decl := code.Declaration(s.Cur)
-	if decl == nil || decl.Body == nil || code.HasTypeParams(decl) || hasDirective(decl) {
+	if decl == nil || decl.Body == nil || code.HasTypeParams(decl) || hasDirective(decl) || s.Place.Outlives {
 		return nil
 	}
 	fn, ok := s.Root.FindNode(decl)
