@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,30 @@ func offers(p *rewrite.Program, rows []finding.Row) [][]code.Edit {
 		lists[i] = slices.DeleteFunc(lists[i], func(e code.Edit) bool { return whose[keyOf(e)] != i })
 	}
 	return lists
+}
+
+// mostFirst puts the rows in order by what one of their edits promises, and their edits with them: as shares of the objects
+// and of the bytes that its benchmark allocates. Others stay in the order of the report.
+func mostFirst(r *finding.Report, rows []finding.Row, lists [][]code.Edit) ([]finding.Row, [][]code.Edit) {
+	runs := map[string]finding.RunSummary{}
+	for _, run := range r.Diagnosis.Runs {
+		runs[run.Name] = run
+	}
+	order, promise := make([]int, len(rows)), make([]float64, len(rows))
+	for i, row := range rows {
+		order[i] = i
+		for _, e := range lists[i] {
+			p, run := predict(r, row, e), runs[row.Run]
+			promise[i] = max(promise[i], p.ObjectsPerOp.Value/max(run.AllocsPerOp, 1)+p.BytesPerOp.Value/max(run.BytesPerOp, 1))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(promise[b], promise[a]) })
+	var sorted []finding.Row
+	var edits [][]code.Edit
+	for _, i := range order {
+		sorted, edits = append(sorted, rows[i]), append(edits, lists[i])
+	}
+	return sorted, edits
 }
 
 // editsFor are the edits for all lines that allocate for a row, heaviest line first, and for the calls

@@ -3,11 +3,13 @@ package fix
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
@@ -86,5 +88,27 @@ func TestOutlives(t *testing.T) {
 		if p := place(row, evidence.Site{}); p.Outlives != c.want {
 			t.Errorf("%+v outlives its callers: %v", c.life, p.Outlives)
 		}
+	}
+}
+
+// TestMostFirst: rows whose edits promise more come first, and rows without edits stay in the order of the report.
+func TestMostFirst(t *testing.T) {
+	r := &finding.Report{Diagnosis: &finding.Diagnosis{Runs: []finding.RunSummary{{Name: "B", Ops: 1, AllocsPerOp: 100, BytesPerOp: 1000}}}}
+	row := func(line int, objects, bytes float64) finding.Row {
+		f := &finding.Finding{Run: "B", Site: evidence.Site{Line: line}}
+		f.Cost.ObjectsPerOp.Value, f.Cost.BytesPerOp.Value = objects, bytes
+		return finding.Row{Finding: f}
+	}
+	edit := []code.Edit{{Code: "keep-on-stack"}}
+	rows, lists := mostFirst(r, []finding.Row{row(1, 50, 100), row(2, 5, 10), row(3, 20, 600), row(4, 10, 10)}, [][]code.Edit{nil, edit, edit, nil})
+	var got []int
+	for i, row := range rows {
+		got = append(got, row.Site.Line)
+		if with := row.Site.Line == 2 || row.Site.Line == 3; (len(lists[i]) > 0) != with {
+			t.Errorf("line %d has %d edits", row.Site.Line, len(lists[i]))
+		}
+	}
+	if want := []int{3, 2, 1, 4}; !slices.Equal(got, want) {
+		t.Errorf("lines %v, want %v", got, want)
 	}
 }

@@ -161,7 +161,7 @@ type search struct {
 	benchs map[string]finding.RunSummary // by name
 }
 
-// Search tries the edits for the findings of a recording, in the order of the report, until the budget is
+// Search tries the edits for the findings of a recording, those that promise most first, until the budget is
 // spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before all others. Edits for findings
 // of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
@@ -174,8 +174,7 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 	for _, b := range r.Diagnosis.Runs {
 		s.benchs[b.Name] = b
 	}
-	rows := o.rows(r)
-	lists := offers(t.Program, rows)
+	rows, lists := mostFirst(r, o.rows(r), offers(t.Program, o.rows(r)))
 	for i, row := range rows {
 		lists[i] = s.fresh(lists[i])
 		s.result.Findings++
