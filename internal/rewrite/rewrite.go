@@ -107,6 +107,7 @@ func ofMaking() []kind {
 		{"compare without a copy", "avoid-conversion", text.EqualFold},
 		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
 		{"original instead of a copy", "skip-work", text.NoCopy},
+		{"text as it was", "skip-work", branch.AsItWas},
 		{"appended in place", "reuse-buffer", text.AppendInPlace},
 		{"insert in place", "reuse-buffer", gather.InsertInPlace},
 		{"one replacer", "avoid-conversion", idiom.OneReplacer},
@@ -197,7 +198,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "text as it was"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
