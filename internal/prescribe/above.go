@@ -39,10 +39,7 @@ func (c *candidate) askedAbove(p *allocated) string {
 		return ""
 	}
 	own := c.heaviestWay(p)
-	if p.Life.Frame >= len(own) {
-		return ""
-	}
-	if own[p.Life.Frame].Function != p.Life.Function { // it dies on another way
+	if p.Life.Frame >= len(own) || own[p.Life.Frame].Function != p.Life.Function { // it dies on another way
 		return ""
 	}
 	return way.Asked(c.source, own[p.Life.Frame-1:])

@@ -270,6 +270,7 @@ var (
 	putAsKey    = test("put into a map as a key", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Key.Put.Line > 0 })
 	argument    = test("an argument", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Argument })
 	spared      = test("for a function that may not need it", func(_ *candidate, p *allocated) bool { return p.Life.Passed.Spared })
+	begun       = test("in the function that a goroutine begins with", func(c *candidate, _ *allocated) bool { return way.Begins(c.Finding) })
 	// decodesMemory is a json.Decoder, its reader, or the buffer that it reads into.
 	decodesMemory = test("a decoder of what is in memory", func(_ *candidate, p *allocated) bool { return p.Life.Maker.Whole })
 	// dynamic is an address that the compiler loses sight of in a call.

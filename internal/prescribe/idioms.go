@@ -150,7 +150,7 @@ func (p *allocated) times() int {
 // needs has the facts that package written names.
 var needs = map[written.Need]fact{
 	written.Own: own, written.Called: called, written.Small: small, written.Several: several, written.Dies: dies, written.Passing: passing,
-	written.OnlyRead: onlyRead, written.DiesHere: diesHere, written.Big: big, written.Spared: spared,
+	written.OnlyRead: onlyRead, written.DiesHere: diesHere, written.Big: big, written.Spared: spared, written.Begun: begun,
 }
 
 // keptAnyway has the facts of vetoes that do not count where a cure fits although the memory is kept.

@@ -35,26 +35,27 @@ const (
 
 // Better calls that several entries have.
 const (
-	onlyErrors    = "check the text first: the call allocates only for its error"
-	commonLayout  = "try the most common layout first: each failed attempt allocates an error"
-	limitedCopy   = "keep an io.LimitedReader, and copy from it with io.CopyBuffer: each call allocates one"
-	onceReplacer  = "make the replacer once, in a package variable: it is safe for concurrent use"
-	pooledHash    = "keep hashes in a pool and Reset them"
-	typedLog      = "use LogAttrs with slog.Int, slog.String and the like: up to five need no memory"
-	sumOrPool     = "use the package's Sum function where the bytes are there at once, or keep hashes in a pool and Reset them"
-	pooledStream  = "keep readers and writers in a pool and Reset them"
-	sameAppend    = "use the Append form of the same name into a buffer"
-	keptNumber    = "use a number that is there as the receiver: it keeps its words"
-	keptQuotient  = "use QuoRem with two numbers that are there: they keep their words, and what is not asked for is not made anew"
-	keptModulus   = "use DivMod with two numbers that are there: they keep their words, and what is not asked for is not made anew"
-	encodedAtOnce = "encode into bytes that are used again, with Encode, and write those: an encoder of a stream has buffers of its own, and the bytes are there at once"
-	leveledLog    = "ask IsLevelEnabled first: the fields are put into a map and copied whether the level is on or not"
-	pooledReader  = "hand it a bufio.Reader from a pool, which it reads through as it is"
-	pooledWriter  = "hand it a bufio.Writer from a pool, which it writes to as it is"
-	knownFields   = "decode into a struct of the fields that are asked for: as an interface each value is an object, and all are taken"
-	fieldsOfCall  = "hand the attributes to the call that logs, or keep the logger: With clones its handler each time"
-	askedFirst    = "ask Match or MatchString first: it copies the text even if nothing matches"
-	onceForKey    = "make it once for each key, and keep it: it expands the key again each time"
+	onlyErrors     = "check the text first: the call allocates only for its error"
+	commonLayout   = "try the most common layout first: each failed attempt allocates an error"
+	limitedCopy    = "keep an io.LimitedReader, and copy from it with io.CopyBuffer: each call allocates one"
+	onceReplacer   = "make the replacer once, in a package variable: it is safe for concurrent use"
+	pooledHash     = "keep hashes in a pool and Reset them"
+	typedLog       = "use LogAttrs with slog.Int, slog.String and the like: up to five need no memory"
+	sumOrPool      = "use the package's Sum function where the bytes are there at once, or keep hashes in a pool and Reset them"
+	pooledStream   = "keep readers and writers in a pool and Reset them"
+	sameAppend     = "use the Append form of the same name into a buffer"
+	keptNumber     = "use a number that is there as the receiver: it keeps its words"
+	keptQuotient   = "use QuoRem with two numbers that are there: they keep their words, and what is not asked for is not made anew"
+	keptModulus    = "use DivMod with two numbers that are there: they keep their words, and what is not asked for is not made anew"
+	encodedAtOnce  = "encode into bytes that are used again, with Encode, and write those: an encoder of a stream has buffers of its own, and the bytes are there at once"
+	leveledLog     = "ask IsLevelEnabled first: the fields are put into a map and copied whether the level is on or not"
+	pooledReader   = "hand it a bufio.Reader from a pool, which it reads through as it is"
+	pooledWriter   = "hand it a bufio.Writer from a pool, which it writes to as it is"
+	knownFields    = "decode into a struct of the fields that are asked for: as an interface each value is an object, and all are taken"
+	fieldsOfCall   = "hand the attributes to the call that logs, or keep the logger: With clones its handler each time"
+	askedFirst     = "ask Match or MatchString first: it copies the text even if nothing matches"
+	statelessCoder = "make it once, in a package variable: that of a charmap keeps nothing from call to call"
+	onceForKey     = "make it once for each key, and keep it: it expands the key again each time"
 )
 
 // entries lists allocating calls of the standard library, and of a few modules that most programs have. The first that fits counts.
@@ -83,6 +84,8 @@ var entries = []Entry{
 	{"reflect.FuncOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"reflect.StructOf", "", "cache-compiled", "make the type once, and keep it in a map", Nothing},
 	{"errors.New", "", "cache-compiled", "make the error once, in a package variable", Nothing},
+	{"golang.org/x/text/encoding/charmap.(*Charmap).NewDecoder", "", "cache-compiled", statelessCoder, Nothing},
+	{"golang.org/x/text/encoding/charmap.(*Charmap).NewEncoder", "", "cache-compiled", statelessCoder, Nothing},
 	{"golang.org/x/text/language.NewMatcher", "", "cache-compiled", "make the matcher once for each list of tags", Nothing},
 	{"golang.org/x/text/language.Parse", "", "cache-compiled", "parse each tag once, and keep it by its text, under a lock", Nothing},
 	{"golang.org/x/text/language.Make", "", "cache-compiled", "parse each tag once, and keep it by its text, under a lock", Nothing},

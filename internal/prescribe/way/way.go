@@ -22,6 +22,20 @@ import (
 // PoolGet is the function of a pool that hands out an object.
 const PoolGet = "sync.(*Pool).Get"
 
+// Begins reports whether a goroutine began with the function of a finding's site, on each of its heaviest stacks.
+func Begins(f *finding.Finding) bool {
+	for _, st := range f.Stacks {
+		n := len(st.Frames)
+		if n > 0 && st.Frames[n-1].Function == "runtime.goexit" {
+			n--
+		}
+		if n == 0 || st.Frames[n-1].Function != f.Site.Function {
+			return false
+		}
+	}
+	return len(f.Stacks) > 0
+}
+
 // Yours reports whether a frame is of the user's code.
 type Yours func(evidence.Frame) bool
 

@@ -25,6 +25,7 @@ const (
 	DiesHere             // in the function that makes it
 	Big                  // its blocks are
 	Spared               // handed to a function that may return without a look at it
+	Begun                // in the function that a goroutine begins with
 )
 
 // Rule is a way of writing and its cure.
@@ -138,6 +139,12 @@ var Rules = []Rule{
 	// Work that is done again, or for nothing.
 	{Name: "timer before it has to wait", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
 		Tell: where(idiom.Place.Waits, "try the other cases first, in a select with default, and call {callee} only where it has to wait")},
+	{Name: "goroutine that waits for a time", Cure: "skip-work", Needs: []Need{Called, Begun}, Kept: true,
+		Tell: where(waitsForTime, "use time.AfterFunc with what the goroutine does when the time is over, and Stop: the goroutine, and the channel of {callee}, only wait")},
+	{Name: "source seeded by the clock", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
+		Tell: where(ofClock, "use the functions of math/rand, or a PCG of math/rand/v2, which takes 16 B: a seed of the clock asks for no sequence in particular, and this source makes and fills 4.9 KB each time")},
+	{Name: "small file", Cure: "presize-slice", Kinds: kinds(finding.KindMake), Needs: []Need{Called, Passing, Small},
+		Tell: where(readsFile, "open the file and Read it to its end into a buffer of the size of such files: {callee} makes 512 B at least, and more where the file does not say its size")},
 	{Name: "type as a text", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
 		Tell: where(idiom.Place.IsType, "use reflect.TypeOf(…).String() where the value is not nil, which makes no text of its own")},
 	{Name: "buffer for one write", Cure: "skip-work", Kinds: kinds(finding.KindMake, finding.KindNew, finding.KindGrowth), Needs: []Need{Own, DiesHere},

@@ -1,0 +1,71 @@
+package written
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
+)
+
+// ofClock reports whether a source of random numbers is seeded by the clock: no sequence in particular is asked for.
+func ofClock(p idiom.Place) bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if ok && calleeName(p, c) == "math/rand.New" && len(c.Args) == 1 {
+		c, ok = ast.Unparen(c.Args[0]).(*ast.CallExpr)
+	}
+	return ok && calleeName(p, c) == "math/rand.NewSource" && byClock(p, settled(p, c.Args[0]))
+}
+
+// byClock reports whether an expression is a count of seconds, or of parts of them, of time.Now.
+func byClock(p idiom.Place, e ast.Expr) bool {
+	unix, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := unix.Fun.(*ast.SelectorExpr)
+	if !ok || !strings.HasPrefix(calleeName(p, unix), "(time.Time).Unix") {
+		return false
+	}
+	now, ok := ast.Unparen(sel.X).(*ast.CallExpr)
+	return ok && calleeName(p, now) == "time.Now"
+}
+
+// settled is the value that a variable of the function is declared with, if nothing sets it later, and the expression itself
+// for others.
+func settled(p idiom.Place, e ast.Expr) ast.Expr {
+	v, fn := p.Variable(e), p.Body()
+	if v == nil || fn == nil || v.Pos() < fn.Pos() || v.Pos() > fn.End() {
+		return e
+	}
+	value, sets := e, 0
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			i := slices.IndexFunc(n.Lhs, func(to ast.Expr) bool { return p.Variable(to) == v })
+			if i < 0 {
+				return true
+			}
+			sets++
+			if n.Tok == token.DEFINE && len(n.Lhs) == len(n.Rhs) {
+				value = n.Rhs[i]
+			}
+		case *ast.UnaryExpr:
+			if n.Op == token.AND && p.Variable(n.X) == v {
+				sets = 2
+			}
+		}
+		return true
+	})
+	if sets != 1 {
+		return e
+	}
+	return value
+}
+
+// readsFile reports whether an expression reads a whole file into memory of its own.
+func readsFile(p idiom.Place) bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	return ok && slices.Contains([]string{"os.ReadFile", "io/ioutil.ReadFile"}, calleeName(p, c))
+}
