@@ -90,6 +90,7 @@ func ofMaking() []kind {
 		{"compiled once", "cache-compiled", once.CompiledOnce},
 		{"compiled once for each text", "cache-compiled", once.CompiledByText},
 		{"result made once", "cache-compiled", once.CallOnce},
+		{"kept by its type", "cache-compiled", once.KeptByType},
 		{"table made once", "cache-compiled", once.TableOnce},
 		{"handed from a variable", "cache-compiled", once.HandedOnce},
 		{"fmt to strconv", "avoid-conversion", text.FmtToStrconv},
@@ -198,7 +199,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "text as it was"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
