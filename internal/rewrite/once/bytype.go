@@ -20,7 +20,8 @@ func KeptByType(on *code.Site) []code.Edit {
 		return nil
 	}
 	param, fails, ok := s.ofType(fn)
-	if !ok || s.dependsOnMore(fn.Body, fn.Name.Name) || s.keptByCaller(fn) {
+	itself, isFunc := s.Info().Defs[fn.Name].(*types.Func)
+	if !ok || !isFunc || s.asksAnew(itself, map[*types.Func]bool{}) || s.dependsOnMore(fn.Body, fn.Name.Name) || s.keptByCaller(fn) {
 		return nil
 	}
 	result := fn.Type.Results.List[0].Type
