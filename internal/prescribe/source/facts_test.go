@@ -59,6 +59,17 @@ func all(n *node) (out map[string]int) {
 	return out
 }
 
+func loose(n *node) any {
+	out := map[string]any{}
+	out[n.name] = 1 //loose
+	for _, k := range n.kids {
+		for name, v := range loose(k).(map[string]any) {
+			out[name] = v
+		}
+	}
+	return out
+}
+
 func direct(n *node) map[string]int {
 	out := map[string]int{}
 	out[n.name] = 1 //direct
@@ -109,6 +120,7 @@ func asked(n *node) []string {
 		}
 	}
 	f("all", true)
+	f("loose", true)
 	f("direct", true)
 	f("list", true)
 	f("changed", false)

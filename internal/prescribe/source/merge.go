@@ -16,6 +16,9 @@ func (l *Line) Merges(d *Dest) bool {
 		return false
 	}
 	recursive := func(e ast.Expr) bool {
+		if t, ok := ast.Unparen(e).(*ast.TypeAssertExpr); ok {
+			e = t.X
+		}
 		call, ok := ast.Unparen(e).(*ast.CallExpr)
 		return ok && l.named(call.Fun) == self
 	}
