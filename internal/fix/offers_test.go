@@ -79,6 +79,8 @@ func TestOutlives(t *testing.T) {
 		{finding.Life{End: finding.EndFrame, Frame: 1}, false},
 		{finding.Life{End: finding.EndResult}, false}, // of a function that other modules call
 		{finding.Life{End: finding.EndResult, Frame: 1}, true},
+		{finding.Life{End: finding.EndFrame, Frame: 2}, true},
+		{finding.Life{Frame: 2, Unknown: "what a call does with it"}, true}, // its caller has handed it out already
 		{finding.Life{End: finding.EndStored}, true},
 		{finding.Life{End: finding.EndShared}, true},
 		{finding.Life{}, false},
