@@ -3,6 +3,7 @@ package written
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -68,4 +69,44 @@ func settled(p idiom.Place, e ast.Expr) ast.Expr {
 func readsFile(p idiom.Place) bool {
 	c, ok := p.Expr.(*ast.CallExpr)
 	return ok && slices.Contains([]string{"os.ReadFile", "io/ioutil.ReadFile"}, calleeName(p, c))
+}
+
+// oneOfMany is the method of an interface of the same package that takes any number of values, and is handed one; "" for
+// others. Values of interface types are left out: what takes them, such as a logger, is seldom asked one by one.
+func oneOfMany(p idiom.Place) string {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok || c.Ellipsis.IsValid() {
+		return ""
+	}
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	fn, ok := p.Info.Uses[sel.Sel].(*types.Func)
+	if !ok || !fn.Signature().Variadic() || fn.Signature().Recv() == nil || len(c.Args) != fn.Signature().Params().Len() {
+		return ""
+	}
+	values := fn.Signature().Params().At(len(c.Args) - 1).Type().(*types.Slice)
+	if !types.IsInterface(fn.Signature().Recv().Type()) || types.IsInterface(values.Elem()) && !isParameter(values.Elem()) || !inPackageOf(p, sel.Sel, fn) {
+		return ""
+	}
+	return types.ExprString(sel)
+}
+
+// isParameter reports whether a type is a type parameter, which has an interface for its constraint.
+func isParameter(t types.Type) bool { _, yes := types.Unalias(t).(*types.TypeParam); return yes }
+
+// inPackageOf reports whether a function is declared in the package that names it.
+func inPackageOf(p idiom.Place, at *ast.Ident, fn *types.Func) bool {
+	for _, scope := range p.Info.Scopes {
+		if scope.Contains(at.Pos()) {
+			for ; scope.Parent() != nil; scope = scope.Parent() {
+				if scope == fn.Pkg().Scope() {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return false
 }

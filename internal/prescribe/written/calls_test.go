@@ -49,3 +49,37 @@ func TestCalls(t *testing.T) {
 		return ""
 	})
 }
+
+const many = `package m
+
+import "io"
+
+type set[T comparable] interface {
+	contains(v ...T) bool
+	log(v ...any)
+	in(name string, v ...int) bool
+}
+
+type list []string
+
+func (l list) contains(v ...string) bool { return len(l) > len(v) }
+
+func ask(s set[string], l list, all []string, closers func(c ...io.Closer)) bool {
+	a := s.contains("a") // s.contains
+	b := s.in("n", 1) // s.in
+	c := s.contains("a", "b") // -
+	d := s.contains(all...) // -
+	e := l.contains("a") // -
+	s.log("a") // -
+	f := s.contains() // -
+	closers(nil) // -
+	return a && b && c && d && e && f
+}
+
+func generic[T comparable](s set[T], v T) bool {
+	return s.contains(v) // s.contains
+}
+`
+
+// TestOneOfMany: methods of interfaces that take any number of values, and get one.
+func TestOneOfMany(t *testing.T) { holds(t, many, oneOfMany) }

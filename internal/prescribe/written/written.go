@@ -103,6 +103,9 @@ var Rules = []Rule{
 	{Name: "on the heap for its format", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
 		Tell: saying(onlyFormatted, "write to `%s` with its own methods and strconv: it is on the heap only because fmt is handed it")},
 
+	{Name: "one of any number", Cure: "keep-on-stack", Kinds: kinds(finding.KindVariadic), Kept: true,
+		Tell: saying(oneOfMany, "call a method that takes one value, or that of the type itself: what `%s` is handed is put into a slice on the heap, for a method of an interface may keep it")},
+
 	{Name: "elements of their own", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Several}, Kept: true, Values: true,
 		Tell: saying(idiom.Place.Element, "make {expr} in slabs, or keep the values themselves in `%s` if nothing else has their addresses: each element is an object of its own")},
 

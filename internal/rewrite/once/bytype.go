@@ -57,7 +57,9 @@ func (s *site) ofType(fn *ast.FuncDecl) (param string, fails, ok bool) {
 	if !code.Named(s.Info().TypeOf(params[0].Type), "reflect.Type") {
 		return "", false, false
 	}
-	isError := func(e ast.Expr) bool { return types.Identical(s.Info().TypeOf(e), types.Universe.Lookup("error").Type()) }
+	isError := func(e ast.Expr) bool {
+		return types.Identical(s.Info().TypeOf(e), types.Universe.Lookup("error").Type())
+	}
 	last := results.List[len(results.List)-1].Type
 	fails = results.NumFields() == 2
 	return params[0].Names[0].Name, fails, !isError(results.List[0].Type) && (!fails || isError(last))
