@@ -63,13 +63,14 @@ func count(v float64) string {
 }
 
 // Judged has the best edit of each cure that holds, and the last that does not, by the cure's code. An edit after which
-// there are fewer objects, and more bytes, is neither: its size does not hold, which says nothing of another one.
+// there are fewer objects, and more bytes, is neither: its size does not hold, which says nothing of another one. Nor is one
+// that fails and left a question open: the answer was no, and there may be other ways to do what the cure says.
 func Judged(trials []Trial) (best, failed map[string]*Trial) {
 	best, failed = map[string]*Trial{}, map[string]*Trial{}
 	for i := range trials {
 		t := &trials[i]
 		switch b := best[t.Code]; {
-		case !t.Tried, !t.Holds && t.Fault == "" && t.After.Allocs < t.Before.Allocs-0.01:
+		case !t.Tried, !t.Holds && t.Question != "", !t.Holds && t.Fault == "" && t.After.Allocs < t.Before.Allocs-0.01:
 		case !t.Holds:
 			failed[t.Code] = t
 		case b == nil, t.Before.Allocs-t.After.Allocs > b.Before.Allocs-b.After.Allocs:

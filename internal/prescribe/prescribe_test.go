@@ -141,7 +141,7 @@ func TestLost(t *testing.T) {
 }
 
 // TestTried: an edit that takes nothing away rules its cure out, and so does one that breaks a test; one of a bad size
-// does not.
+// does not, nor one that left a question open.
 func TestTried(t *testing.T) {
 	for _, c := range []struct {
 		trial finding.Trial
@@ -150,6 +150,7 @@ func TestTried(t *testing.T) {
 		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 131, Bytes: 2400}}, true},
 		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 145, Bytes: 2000}}, false},
 		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 131, Bytes: 1900}, Fault: "a test fails with it"}, false},
+		{finding.Trial{Before: finding.Amount{Allocs: 145, Bytes: 2000}, After: finding.Amount{Allocs: 145, Bytes: 2000}, Question: "Write and WriteString must do the same"}, true},
 	} {
 		c.trial.Code, c.trial.Tried = "presize-slice", true
 		of := &candidate{Finding: &finding.Finding{}, trials: []finding.Trial{c.trial}}
