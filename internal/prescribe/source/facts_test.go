@@ -39,9 +39,7 @@ func f(list, other []int, i int) []int {
 	f("cut", "")
 }
 
-// A recursion whose levels copy what those below made.
-func TestMerges(t *testing.T) {
-	_, line := load(t, `package m
+const recursions = `package m
 
 import "maps"
 
@@ -110,7 +108,11 @@ func asked(n *node) []string {
 	}
 	return out
 }
-`)
+`
+
+// A recursion whose levels copy what those below made.
+func TestMerges(t *testing.T) {
+	_, line := load(t, recursions)
 	f := func(name string, want bool) {
 		t.Helper()
 		l := line(name)
