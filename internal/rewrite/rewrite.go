@@ -138,6 +138,7 @@ func ofMaking() []kind {
 		{"type without fmt", "avoid-conversion", text.TypeName},
 		{"added at once", "presize-builder", sum.AddAtOnce},
 		{"concatenation to Builder", "presize-builder", sum.CollectText},
+		{"collected on the stack", "presize-builder", sum.CollectOnStack},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
 		{"sort without reflection", "unbox-interface", text.SortFunc},
 		{"asked before the call", "unbox-interface", branch.AskedBefore},
@@ -199,7 +200,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "collected on the stack"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

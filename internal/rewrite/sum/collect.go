@@ -15,8 +15,24 @@ import (
 
 // CollectText makes a string that a function only adds to a strings.Builder: its String shows what there is
 // without a copy, also in between.
-func CollectText(on *code.Site) []code.Edit {
+func CollectText(on *code.Site) []code.Edit { return (&site{on}).collect(0) }
+
+// CollectOnStack collects such a string in an array on the stack, as long as it was seen to become, and makes it of that
+// once: a strings.Builder grows on the way.
+func CollectOnStack(on *code.Site) []code.Edit {
 	s := &site{on}
+	const least = 32
+	if len(s.Place.Sizes) == 0 {
+		return nil
+	}
+	if n := s.Room(least); n > 0 {
+		return s.collect(n)
+	}
+	return nil
+}
+
+// collect lets a strings.Builder take what a string is added, or a slice of an array of so many bytes.
+func (s *site) collect(array int64) []code.Edit {
 	assign, ok := s.Cur.Node().(*ast.AssignStmt)
 	if !ok || len(assign.Lhs) != 1 || !s.Since("go1.10") {
 		return nil
@@ -26,8 +42,11 @@ func CollectText(on *code.Site) []code.Edit {
 	if v == nil || body == nil || !types.Identical(v.Type(), types.Typ[types.String]) || s.added(assign, v) == nil {
 		return nil
 	}
-	t := &gathered{in: s, v: v, fn: fn, builder: v.Name()}
-	name, imports, ok := s.Use("strings", body.Pos())
+	t := &gathered{in: s, v: v, fn: fn, builder: v.Name(), array: array}
+	name, imports, ok := "", []string(nil), true
+	if array == 0 {
+		name, imports, ok = s.Use("strings", body.Pos())
+	}
 	if !ok || !t.begin(name, body) {
 		return nil
 	}
@@ -36,10 +55,14 @@ func CollectText(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	if t.adds < 2 && !t.looped {
+	if t.adds < 2 && !t.looped || array > 0 && t.copies > 1 {
 		return nil
 	}
-	return []code.Edit{{Text: fmt.Sprintf("collect `%s` in a strings.Builder", v.Name()), Imports: imports, Changes: t.changes}}
+	text := fmt.Sprintf("collect `%s` in a strings.Builder", v.Name())
+	if array > 0 {
+		text = fmt.Sprintf("collect `%s` in an array of %d bytes on the stack", v.Name(), array)
+	}
+	return []code.Edit{{Text: text, Imports: imports, Changes: t.changes}}
 }
 
 // gathered is a string that a function adds to, on the way to a builder.
@@ -48,20 +71,50 @@ type gathered struct {
 	v       *types.Var
 	fn      inspector.Cursor
 	builder string // its name
+	array   int64  // bytes on the stack that take what is added, in place of a builder; 0 for none
 	adds    int
+	copies  int  // of the whole text that are made of such an array
 	looped  bool // a loop adds to it
 	changes []code.Change
+}
+
+// declare is the statement that declares what takes the text.
+func (t *gathered) declare(pkg string) string {
+	if t.array == 0 {
+		return fmt.Sprintf("var %s %s.Builder", t.builder, pkg)
+	}
+	array := t.in.Fresh(t.builder+"Array", t.v.Pos())
+	return fmt.Sprintf("var %s [%d]byte\n%s := %[1]s[:0]", array, t.array, t.builder)
+}
+
+// write is the statement that adds a part.
+func (t *gathered) write(part string) string {
+	if t.array == 0 {
+		return fmt.Sprintf("%s.WriteString(%s)", t.builder, part)
+	}
+	return fmt.Sprintf("%s = append(%[1]s, %s...)", t.builder, part)
+}
+
+// method is what asks a builder, or the slice in its place: for its String, Len or Reset.
+func (t *gathered) method(name string) string {
+	if t.array == 0 {
+		return t.builder + "." + name + "()"
+	}
+	return fmt.Sprintf(map[string]string{"String": "string(%s)", "Len": "len(%s)", "Reset": "%s = %[1]s[:0]"}[name], t.builder)
 }
 
 // begin declares the builder in place of the string, or at the top of the function for a result.
 func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 	if _, results := code.Signature(t.fn); results != nil && results.Pos() <= t.v.Pos() && t.v.Pos() < results.End() {
-		builder := t.in.Fresh(t.v.Name()+"Builder", t.v.Pos())
-		if results.NumFields() != 1 || len(body.List) == 0 || t.defers(body, builder) {
+		kind := "Builder"
+		if t.array > 0 {
+			kind = "Bytes"
+		}
+		t.builder = t.in.Fresh(t.v.Name()+kind, t.v.Pos())
+		if results.NumFields() != 1 || len(body.List) == 0 || t.defers(body) {
 			return false
 		}
-		t.builder = builder
-		t.changes = append(t.changes, t.in.Before(body.List[0], fmt.Sprintf("var %s %s.Builder", t.builder, pkg)))
+		t.changes = append(t.changes, t.in.Before(body.List[0], t.declare(pkg)))
 		return true
 	}
 	for _, u := range t.in.Uses(t.v, t.fn) {
@@ -87,13 +140,13 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 		default:
 			return false
 		}
-		lines := []string{fmt.Sprintf("var %s %s.Builder", t.builder, pkg)}
+		lines := []string{t.declare(pkg)}
 		if value != nil {
 			if t.mentions(value, t.v.Name()) {
 				return false
 			}
 			if text, is := t.in.ConstString(value); !is || text != "" {
-				lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.in.Source(value)))
+				lines = append(lines, t.write(t.in.Source(value)))
 			}
 		}
 		t.changes = append(t.changes, t.in.Replace(stmt.Node(), strings.Join(lines, "\n")))
@@ -104,7 +157,7 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 
 // defers reports whether a function defers anything: that may see a result which is not whole. Returns without
 // a result get the builder's.
-func (t *gathered) defers(body *ast.BlockStmt, builder string) bool {
+func (t *gathered) defers(body *ast.BlockStmt) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -114,7 +167,7 @@ func (t *gathered) defers(body *ast.BlockStmt, builder string) bool {
 			found = true
 		case *ast.ReturnStmt:
 			if len(n.Results) == 0 {
-				t.changes = append(t.changes, t.in.Replace(n, "return "+builder+".String()"))
+				t.changes = append(t.changes, t.in.Replace(n, "return "+t.method("String")))
 			}
 		}
 		return !found
@@ -172,13 +225,34 @@ func (t *gathered) use(u inspector.Cursor) bool {
 			return u.ParentEdgeKind() == edge.BinaryExpr_X && t.in.Local(u.Node().(ast.Expr)) == t.v && t.leftmost(u, c)
 		}
 	}
-	read := t.builder + ".String()"
 	if u.ParentEdgeKind() == edge.CallExpr_Args && t.in.Builtin(u.Parent().Node().(ast.Expr), "len") != nil {
-		t.changes = append(t.changes, t.in.Replace(u.Parent().Node(), t.builder+".Len()"))
+		t.changes = append(t.changes, t.in.Replace(u.Parent().Node(), t.method("Len")))
 		return true
 	}
-	t.changes = append(t.changes, t.in.Replace(u.Node(), read))
+	if !t.lookedUp(u) {
+		t.copies++
+		for loop := range u.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
+			if loop.Node().Pos() > t.v.Pos() {
+				t.copies++ // one in each turn
+			}
+		}
+	}
+	t.changes = append(t.changes, t.in.Replace(u.Node(), t.method("String")))
 	return true
+}
+
+// lookedUp reports whether a use is the key of a map that is read, or compared: bytes are a string there without a copy.
+func (t *gathered) lookedUp(u inspector.Cursor) bool {
+	switch u.ParentEdgeKind() {
+	case edge.IndexExpr_Index:
+		m := t.in.Info().TypeOf(u.Parent().Node().(*ast.IndexExpr).X)
+		_, isMap := m.Underlying().(*types.Map)
+		return isMap && u.Parent().ParentEdgeKind() != edge.AssignStmt_Lhs
+	case edge.BinaryExpr_X, edge.BinaryExpr_Y:
+		op := u.Parent().Node().(*ast.BinaryExpr).Op
+		return op == token.EQL || op == token.NEQ
+	}
+	return false
 }
 
 // leftmost reports whether a use is the first operand of what a statement assigns, which add takes.
@@ -200,7 +274,7 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 		return false
 	}
 	if text, is := t.in.ConstString(n.Rhs[0]); is && text == "" && n.Tok == token.ASSIGN && len(n.Lhs) == 1 {
-		t.changes = append(t.changes, t.in.Replace(n, t.builder+".Reset()"))
+		t.changes = append(t.changes, t.in.Replace(n, t.method("Reset")))
 		return true
 	}
 	parts := t.in.added(n, t.v)
@@ -209,7 +283,7 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 	}
 	var lines []string
 	for _, part := range parts {
-		lines = append(lines, fmt.Sprintf("%s.WriteString(%s)", t.builder, t.in.Source(part)))
+		lines = append(lines, t.write(t.in.Source(part)))
 	}
 	t.changes = append(t.changes, t.in.Replace(n, strings.Join(lines, "\n")))
 	t.adds++
