@@ -281,11 +281,18 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 	if parts == nil {
 		return false
 	}
-	var lines []string
-	for _, part := range parts {
-		lines = append(lines, t.write(t.in.Source(part)))
+	// The parts stay as they are, so that other edits can change them.
+	open, end, _ := strings.Cut(t.write("\x00"), "\x00")
+	at := n.Pos()
+	for i, part := range parts {
+		before := open
+		if i > 0 {
+			before = end + "\n" + open
+		}
+		t.changes = append(t.changes, code.Change{From: t.in.Offset(at), To: t.in.Offset(part.Pos()), Text: before})
+		at = part.End()
 	}
-	t.changes = append(t.changes, t.in.Replace(n, strings.Join(lines, "\n")))
+	t.changes = append(t.changes, code.Change{From: t.in.Offset(at), To: t.in.Offset(n.End()), Text: end})
 	t.adds++
 	for loop := range stmt.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
 		t.looped = t.looped || loop.Node().Pos() > t.v.Pos()
