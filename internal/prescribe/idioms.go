@@ -163,7 +163,7 @@ func waysOfWriting() (rules []rule) {
 		r := rule{name: w.Name, cure: w.Cure, needs: []fact{isWritten(w.Name, func(p idiom.Place) bool { return w.Tell(p) != "" })}}
 		r.tell = func(p *allocated) string { return w.Tell(p.place()) }
 		if w.Less != nil {
-			r.takes, r.less = lessOf, func(p *allocated) float64 { return w.Less(p.place()) }
+			r.takes, r.less = lessOf, func(p *allocated) (objects, bytes float64) { return w.Takes(p.place()) }
 		}
 		if w.Values {
 			r.takes = ownBlocks

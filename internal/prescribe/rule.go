@@ -29,9 +29,9 @@ type rule struct {
 	takes   takes
 	adds    addedCost // CPU time for each object
 	text    string    // with words in braces, which facts of needs give
-	// tell is the text of a rule without one, and less the part of the objects that it takes, for lessOf.
+	// tell is the text of a rule without one, and less the parts of the objects and bytes that it takes, for lessOf.
 	tell func(p *allocated) string
-	less func(p *allocated) float64
+	less func(p *allocated) (objects, bytes float64)
 }
 
 // place is where a rule's change goes: stack, size and conversion cures act where the memory is made,
@@ -247,8 +247,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		pr.Bytes = min(max((block-float64(p.Expr.Size)+pointerSize)/block, 0), 1)
 		pr.Live = pr.Bytes
 	case lessOf:
-		less := r.less(p)
-		pr.Objects, pr.Bytes, pr.Live = less, less, less
+		pr.Objects, pr.Bytes = r.less(p)
+		pr.Live = pr.Bytes
 	case betterCall:
 		if p.isResult() && p.keptResult() && p.Library.KeepsResult() {
 			pr.Objects, pr.Bytes, pr.Live = 0, 0, 0

@@ -110,3 +110,33 @@ func inPackageOf(p idiom.Place, at *ast.Ident, fn *types.Func) bool {
 	}
 	return false
 }
+
+// decodedSize is the size of what an encoded text is decoded to, where a slice for it is made as long as the text, or as what
+// would be encoded of it; "" for others.
+func decodedSize(p idiom.Place) (size string) {
+	made, ok := p.Expr.(*ast.CallExpr)
+	v, fn := p.Defined(), p.Body()
+	if !ok || v == nil || fn == nil || len(made.Args) != 2 {
+		return ""
+	}
+	id, ok := made.Fun.(*ast.Ident)
+	if !ok || id.Name != "make" {
+		return ""
+	}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok || len(c.Args) != 2 || p.Variable(c.Args[0]) != v {
+			return size == ""
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		name := calleeName(p, c)
+		if ok && slices.Contains([]string{"(*encoding/base64.Encoding).Decode", "(*encoding/base32.Encoding).Decode", "encoding/hex.Decode"}, name) {
+			long, of := "len("+types.ExprString(c.Args[1])+")", types.ExprString(sel.X)
+			if given := types.ExprString(made.Args[1]); given == long || given == of+".EncodedLen("+long+")" {
+				size = of + ".DecodedLen(" + long + ")"
+			}
+		}
+		return size == ""
+	})
+	return size
+}

@@ -83,3 +83,33 @@ func generic[T comparable](s set[T], v T) bool {
 
 // TestOneOfMany: methods of interfaces that take any number of values, and get one.
 func TestOneOfMany(t *testing.T) { holds(t, many, oneOfMany) }
+
+const decoded = `package m
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+)
+
+var enc = base32.StdEncoding
+
+func decode(src []byte) []byte {
+	a := make([]byte, enc.EncodedLen(len(src))) // enc.DecodedLen(len(src))
+	n, _ := enc.Decode(a, src)
+	b := make([]byte, len(src)) // base64.StdEncoding.DecodedLen(len(src))
+	m, _ := base64.StdEncoding.Decode(b, src)
+	c := make([]byte, len(src)) // hex.DecodedLen(len(src))
+	k, _ := hex.Decode(c, src)
+	d := make([]byte, enc.DecodedLen(len(src))) // -
+	enc.Decode(d, src)
+	e := make([]byte, enc.EncodedLen(len(src))) // -
+	enc.Encode(e, src)
+	f := make([]byte, len(src)+1) // -
+	hex.Decode(f, src)
+	return append(a[:n], append(b[:m], c[:k]...)...)
+}
+`
+
+// TestDecodedSize: slices that are made longer than what is decoded to them.
+func TestDecodedSize(t *testing.T) { holds(t, decoded, decodedSize) }

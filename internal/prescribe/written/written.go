@@ -45,6 +45,16 @@ type Rule struct {
 	InPlace bool
 	// Less is the part of the objects that the cure takes away; nil for all.
 	Less func(p idiom.Place) float64
+	// Shorter says that it is the part of the bytes, and that there are as many objects.
+	Shorter bool
+}
+
+// Takes are the parts of the objects and bytes that the cure of a rule with Less takes away.
+func (r Rule) Takes(p idiom.Place) (objects, bytes float64) {
+	if bytes = r.Less(p); r.Shorter {
+		return 0, bytes
+	}
+	return bytes, bytes
 }
 
 // kinds is a list of kinds of allocation.
@@ -81,6 +91,10 @@ func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string 
 
 // perhaps is the part that a cure takes away which helps some inputs only: the recording does not say how many.
 const perhaps = 0.5
+
+// decodedLess is the part of an encoded text that is more than what it stands for: of base64 a quarter, of base32 three
+// eighths, of hexadecimal digits a half.
+const decodedLess = 3.0 / 8
 
 // forFormat asks for the value whose text is made for a function that formats it, of an interface or not.
 func forFormat(dynamic bool) func(idiom.Place) string {
@@ -146,6 +160,9 @@ var Rules = []Rule{
 		Tell: where(waitsForTime, "use time.AfterFunc with what the goroutine does when the time is over, and Stop: the goroutine, and the channel of {callee}, only wait")},
 	{Name: "source seeded by the clock", Cure: "skip-work", Needs: []Need{Called}, Kept: true,
 		Tell: where(ofClock, "use the functions of math/rand, or a PCG of math/rand/v2, which takes 16 B: a seed of the clock asks for no sequence in particular, and this source makes and fills 4.9 KB each time")},
+	{Name: "longer than what is decoded", Cure: "presize-slice", Kinds: kinds(finding.KindMake), Kept: true,
+		Tell: saying(decodedSize, "make it `%s` long: what is decoded is shorter than the text"),
+		Less: func(idiom.Place) float64 { return decodedLess }, Shorter: true},
 	{Name: "small file", Cure: "presize-slice", Kinds: kinds(finding.KindMake), Needs: []Need{Called, Passing, Small},
 		Tell: where(readsFile, "open the file and Read it to its end into a buffer of the size of such files: {callee} makes 512 B at least, and more where the file does not say its size")},
 	{Name: "type as a text", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
@@ -159,6 +176,8 @@ var Rules = []Rule{
 	{Name: "copied without a change", Cure: "skip-work", Kept: true,
 		Tell: saying(rebuilt.Unchanged, "look for the first character that is replaced, and return `%s` itself where there is none: all of it is copied each time"),
 		Less: func(idiom.Place) float64 { return perhaps }},
+	{Name: "gathered as it is", Cure: "avoid-conversion", Kept: true,
+		Tell: saying(rebuilt.Piece, "find where it begins and ends, and slice `%s` itself: its characters are gathered one by one, as they are")},
 	{Name: "one element of another", Cure: "skip-work", Kinds: kinds(finding.KindNew), Needs: []Need{Own, OnlyRead, Dies},
 		Tell: saying(idiom.Place.OfAnother, "use `%s`: the slice of one element is only read")},
 	{Name: "copy made to be read", Cure: "skip-work", Kinds: kinds(finding.KindMake), Needs: []Need{Own, OnlyRead, Dies},
