@@ -18,31 +18,52 @@ func Piece(p idiom.Place) (text string) {
 	if fn == nil {
 		return ""
 	}
+	var around []ast.Node
 	ast.Inspect(fn, func(n ast.Node) bool {
-		var body *ast.BlockStmt
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.RangeStmt:
-			body = n.Body
-		case *ast.ForStmt:
-			body = n.Body
+		if n == nil {
+			around = around[:len(around)-1]
+			return true
 		}
+		around = append(around, n)
+		body := loopBody(n)
 		if body == nil {
-			return text == ""
+			return true
 		}
 		for i, s := range body.List {
 			to, what := gets(p, s)
-			if to == nil || !fills(p, to) || slices.ContainsFunc(body.List[:i], goesOn) {
+			if to == nil || !begins(fn, around, to) || !fills(p, to) || slices.ContainsFunc(body.List[:i], goesOn) {
 				continue
 			}
 			if from := each(p, n, what); from != nil && onlyGathers(p, fn, s, to) {
 				text = from.Name()
 			}
 		}
-		return text == ""
+		return true
 	})
 	return text
+}
+
+// loopBody is the body of a loop; nil for others.
+func loopBody(n ast.Node) *ast.BlockStmt {
+	switch n := n.(type) {
+	case *ast.RangeStmt:
+		return n.Body
+	case *ast.ForStmt:
+		return n.Body
+	}
+	return nil
+}
+
+// begins reports whether a variable is the function's own, and none of the nodes around its loop, the last of them, is a loop
+// behind its declaration or another function: it would have what earlier turns put into it, as a parameter may have elements.
+func begins(fn *ast.BlockStmt, around []ast.Node, v types.Object) bool {
+	for _, n := range around[:len(around)-1] {
+		_, literal := n.(*ast.FuncLit)
+		if literal || loopBody(n) != nil && v.Pos() < n.Pos() {
+			return false
+		}
+	}
+	return fn.Pos() < v.Pos() && v.Pos() < fn.End()
 }
 
 // gets is the slice, builder or buffer that a statement puts one value into, at its end, and the value; nil for others.

@@ -120,6 +120,30 @@ func masked(s string) []byte {
 	return out
 }
 
+func onto(out []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		out = append(out, s[i]) // -
+	}
+	return out
+}
+
+func together(all []string) (lines []string) {
+	var b strings.Builder
+	for _, s := range all {
+		for _, r := range s {
+			b.WriteRune(r) // -
+		}
+	}
+	for _, s := range all {
+		var line []rune
+		for _, r := range s {
+			line = append(line, r) // s
+		}
+		lines = append(lines, string(line)) // s
+	}
+	return append(lines, b.String()) // -
+}
+
 func backwards(s string) []byte {
 	var out []byte
 	for i := len(s) - 1; i >= 0; i-- {
