@@ -3,6 +3,7 @@ package once
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 	"unicode"
@@ -21,7 +22,7 @@ func KeptByType(on *code.Site) []code.Edit {
 	}
 	param, fails, ok := s.ofType(fn)
 	itself, isFunc := s.Info().Defs[fn.Name].(*types.Func)
-	if !ok || !isFunc || s.asksAnew(itself, map[*types.Func]bool{}) || s.dependsOnMore(fn.Body, fn.Name.Name) || s.keptByCaller(fn) {
+	if !ok || !isFunc || s.asksAnew(itself, map[*types.Func]bool{}) || s.dependsOnMore(fn.Body) || s.keptByCaller(fn) {
 		return nil
 	}
 	result := fn.Type.Results.List[0].Type
@@ -57,25 +58,27 @@ func (s *site) ofType(fn *ast.FuncDecl) (param string, fails, ok bool) {
 	if !code.Named(s.Info().TypeOf(params[0].Type), "reflect.Type") {
 		return "", false, false
 	}
-	isError := func(e ast.Expr) bool {
-		return types.Identical(s.Info().TypeOf(e), types.Universe.Lookup("error").Type())
-	}
 	last := results.List[len(results.List)-1].Type
 	fails = results.NumFields() == 2
-	return params[0].Names[0].Name, fails, !isError(results.List[0].Type) && (!fails || isError(last))
+	return params[0].Names[0].Name, fails, !isError(s.Info().TypeOf(results.List[0].Type)) && (!fails || isError(s.Info().TypeOf(last)))
 }
 
-// dependsOnMore reports whether a body names a variable of the package that is no error, sends, receives, or starts a goroutine: it
-// may then do more than to look at its argument. A call of the function itself is none of that.
-func (s *site) dependsOnMore(body *ast.BlockStmt, own string) (yes bool) {
+// isError reports whether a type is error.
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// dependsOnMore reports whether a body names a variable of the package that is no error, sends, receives, or starts a
+// goroutine: its result may then depend on more than its argument.
+func (s *site) dependsOnMore(body *ast.BlockStmt) (yes bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt, *ast.SendStmt, *ast.SelectStmt:
 			yes = true
+		case *ast.UnaryExpr:
+			yes = yes || n.Op == token.ARROW
 		case *ast.Ident:
 			v, ok := s.Info().Uses[n].(*types.Var)
 			isPackages := ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
-			yes = yes || isPackages && v.Name() != own && !strings.HasPrefix(types.TypeString(v.Type(), nil), "error")
+			yes = yes || isPackages && !isError(v.Type())
 		}
 		return !yes
 	})
@@ -110,7 +113,7 @@ func (s *site) keptByCaller(fn *ast.FuncDecl) (yes bool) {
 // typeKeeper is the source of a function that keeps what another one makes.
 type typeKeeper struct {
 	fn, param, result, made, kept string
-	taken                         string // of what is kept; "" for an interface
+	taken                         string // the kept value as the type of the result; "" for an interface
 	rest                          string // the signature, from its parameters on
 	fails                         bool
 }
