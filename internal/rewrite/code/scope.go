@@ -381,6 +381,17 @@ func (f *File) asksOnly(call *ast.CallExpr) bool {
 	return true
 }
 
+// NamedBy is the variable or field that an expression names; nil for others.
+func (f *File) NamedBy(e ast.Expr) types.Object {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return f.Info().ObjectOf(e)
+	case *ast.SelectorExpr:
+		return f.Info().ObjectOf(e.Sel)
+	}
+	return nil
+}
+
 // RootOf is the variable at the left end of an expression such as x.y[i].
 func (f *File) RootOf(e ast.Expr) types.Object {
 	for {

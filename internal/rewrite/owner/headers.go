@@ -26,7 +26,7 @@ func PoolHeaders(on *code.Site) []code.Edit {
 		return nil
 	}
 	p := &headers{in: s, changes: map[*code.File][]code.Change{}, typ: s.Info().TypeOf(call.Args[0])}
-	p.pool, _ = s.poolOf(sel.X).(*types.Var)
+	p.pool, _ = s.NamedBy(sel.X).(*types.Var)
 	slice, isSlice := p.typ.(*types.Slice)
 	if !isSlice || p.pool == nil || p.pool.Exported() || p.pool.Pkg() != s.Pkg.Types || !p.pool.IsField() && p.pool.Parent() != s.Pkg.Types.Scope() {
 		return nil
@@ -51,17 +51,6 @@ func PoolHeaders(on *code.Site) []code.Edit {
 		}
 	}
 	return []code.Edit{e}
-}
-
-// poolOf is the variable or field that an expression names.
-func (s *site) poolOf(e ast.Expr) types.Object {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return s.Info().ObjectOf(e)
-	case *ast.SelectorExpr:
-		return s.Info().ObjectOf(e.Sel)
-	}
-	return nil
 }
 
 // headers is a pool of slices on the way to one of pointers to them.

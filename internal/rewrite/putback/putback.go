@@ -1,4 +1,4 @@
-// Package putback has the edit that gives back to a pool what is taken from it and never put back.
+// Package putback has the edit that puts an object back into the sync.Pool that it was taken from, where nothing else does.
 package putback
 
 import (
@@ -63,7 +63,7 @@ func PutBack(on *code.Site) []code.Edit {
 // byCallers gives back, in the callers of a function that hands out what it takes from a pool, what they got.
 func (s *site) byCallers(pool ast.Expr) []code.Edit {
 	decl := code.Declaration(s.Cur)
-	obj, ok := s.named(pool).(*types.Var)
+	obj, ok := s.NamedBy(pool).(*types.Var)
 	if decl == nil || !ok || obj.Parent() != s.Pkg.Types.Scope() || len(decl.Body.List) != 1 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *site) byCallers(pool ast.Expr) []code.Edit {
 func (s *site) deferred(pool ast.Expr, of *site) (code.Change, bool) {
 	v, stmt := s.Defined()
 	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil || stmt.Parent().Node() != ast.Node(body) || s.Lookup(of.Source(pool), stmt.Node().Pos()) != of.named(pool) {
+	if v == nil || body == nil || stmt.Parent().Node() != ast.Node(body) || s.Lookup(of.Source(pool), stmt.Node().Pos()) != of.NamedBy(pool) {
 		return code.Change{}, false
 	}
 	for _, u := range s.Uses(v, fn)[1:] {
@@ -112,7 +112,7 @@ func (s *site) deferred(pool ast.Expr, of *site) (code.Change, bool) {
 
 // putsTo reports whether the package puts anything into a pool of that name.
 func (s *site) putsTo(pool ast.Expr) bool {
-	obj := s.named(pool)
+	obj := s.NamedBy(pool)
 	for _, f := range s.Package {
 		for c := range f.Root.Preorder((*ast.CallExpr)(nil)) {
 			call := c.Node().(*ast.CallExpr)
@@ -120,21 +120,10 @@ func (s *site) putsTo(pool ast.Expr) bool {
 				continue
 			}
 			sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-			if !ok || obj == nil || (&site{&code.Site{File: f}}).named(sel.X) == obj {
+			if !ok || obj == nil || f.NamedBy(sel.X) == obj {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// named is the variable or field that an expression names.
-func (s *site) named(e ast.Expr) types.Object {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return s.Info().ObjectOf(e)
-	case *ast.SelectorExpr:
-		return s.Info().ObjectOf(e.Sel)
-	}
-	return nil
 }
