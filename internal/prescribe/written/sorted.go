@@ -14,14 +14,7 @@ var sorters = map[string]string{"sort.StringSlice": "sort.Strings", "sort.IntSli
 func sortedAs(p idiom.Place) string {
 	sorts := func(n ast.Node) *ast.CallExpr {
 		c, ok := n.(*ast.CallExpr)
-		if !ok || len(c.Args) != 1 {
-			return nil
-		}
-		sel, ok := c.Fun.(*ast.SelectorExpr)
-		if !ok {
-			return nil
-		}
-		if fn, ok := p.Info.Uses[sel.Sel].(*types.Func); !ok || fn.FullName() != "sort.Sort" {
+		if !ok || len(c.Args) != 1 || calleeName(p, c) != "sort.Sort" {
 			return nil
 		}
 		return c

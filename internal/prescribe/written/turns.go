@@ -16,14 +16,7 @@ var replacers = []string{"strings.Replace", "strings.ReplaceAll", "bytes.Replace
 // its own; "" for others.
 func replacedInTurns(p idiom.Place) string {
 	c, ok := p.Expr.(*ast.CallExpr)
-	if !ok || len(p.Path) == 0 {
-		return ""
-	}
-	sel, ok := c.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return ""
-	}
-	if fn, ok := p.Info.Uses[sel.Sel].(*types.Func); !ok || !slices.Contains(replacers, fn.FullName()) {
+	if !ok || len(p.Path) == 0 || !slices.Contains(replacers, calleeName(p, c)) {
 		return ""
 	}
 	set, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
