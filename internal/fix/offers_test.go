@@ -70,7 +70,7 @@ func Lines(next func() (int, bool)) []string {
 	}
 }
 
-// TestOutlives: what a caller could keep on its stack is asked of the life, and what is not known could be.
+// TestOutlives: only memory that is known to leave the caller outlives it; memory of an unknown life could stay on its stack.
 func TestOutlives(t *testing.T) {
 	for _, c := range []struct {
 		life finding.Life

@@ -93,7 +93,7 @@ func change(before, after trial.Counts) string {
 // whose size class is a little larger than all that it replaces.
 const slight = 0.02
 
-// outweighs reports whether what is worse with the edits counts for more than what is better.
+// outweighs reports whether a benchmark is worse with the edits, and not only slightly so beside a gain.
 func outweighs(c prove.Comparison) bool {
 	more := slices.ContainsFunc(c.Changes, func(ch prove.Change) bool {
 		return ch.Outcome == prove.Worse && !(math.Abs(ch.Delta.Value) <= slight) // nor where nothing was before

@@ -111,5 +111,5 @@ func decode(src []byte) []byte {
 }
 `
 
-// TestDecodedSize: slices that are made longer than what is decoded to them.
+// TestDecodedSize: slices that are longer than the decoded text.
 func TestDecodedSize(t *testing.T) { holds(t, decoded, decodedSize) }

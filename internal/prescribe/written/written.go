@@ -92,8 +92,8 @@ func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string 
 // perhaps is the part that a cure takes away which helps some inputs only: the recording does not say how many.
 const perhaps = 0.5
 
-// decodedLess is the part of an encoded text that is more than what it stands for: of base64 a quarter, of base32 three
-// eighths, of hexadecimal digits a half.
+// decodedLess is the part by which decoded text is shorter than encoded text: a quarter for base64, three eighths for base32,
+// a half for hexadecimal digits. The one in the middle stands for all.
 const decodedLess = 3.0 / 8
 
 // forFormat asks for the value whose text is made for a function that formats it, of an interface or not.
