@@ -172,9 +172,11 @@ var (
 	appended    = onLine("added to by way of a string", (*source.Line).Appended)
 	back        = onLine("converted back", (*source.Line).Back)
 	aText       = onLine("a text", func(_ *source.Line, e *source.Expr) bool { return e.Type == "string" })
-	promised    = onLine("without another form", (*source.Line).Given)
-	toWriter    = onLine("written to a writer of strings", func(l *source.Line, e *source.Expr) bool { return l.Writer(e) != "" }, "writer")
-	reflecting  = test("reflection", func(_ *candidate, p *allocated) bool {
+	promised    = test("without another form", func(c *candidate, p *allocated) bool {
+		return p.Expr != nil && p.Line.Given(p.Expr) && !flow.AsText(c.source.Functions(), way.Function(c.source, p.of.Site), p.Expr.Node())
+	})
+	toWriter   = onLine("written to a writer of strings", func(l *source.Line, e *source.Expr) bool { return l.Writer(e) != "" }, "writer")
+	reflecting = test("reflection", func(_ *candidate, p *allocated) bool {
 		return strings.HasPrefix(p.Callee, "reflect.") || p.Kind == finding.KindReflect && (p.Via == "" || strings.HasPrefix(p.Via, "reflect."))
 	})
 	toLocal = onLine("assigned to a variable", func(_ *source.Line, e *source.Expr) bool { return e.Use.Kind == source.UseAssigned && !e.Use.Field }, "use")
