@@ -126,6 +126,7 @@ func ofMaking() []kind {
 		{"header as it is kept", "avoid-conversion", key.CanonicalName},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
 		{"number from bytes", "unbox-interface", text.ReadNumber},
+		{"number from a stream", "avoid-conversion", text.ReadStream},
 		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
 		{"summed up at once", "skip-work", text.SumAtOnce},
 		{"decoded in place", "skip-work", text.Unmarshal},
@@ -200,7 +201,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -47,11 +47,12 @@ func (s *site) collect(array int64) []code.Edit {
 	if array == 0 {
 		name, imports, ok = s.Use("strings", body.Pos())
 	}
-	if !ok || !t.begin(name, body) {
+	uses := s.Uses(v, fn)
+	if !ok || !t.settle(uses, body) || t.settled(assign.Pos()) || !t.begin(name, body) {
 		return nil
 	}
-	for _, u := range s.Uses(v, fn) {
-		if u.Node().Pos() != v.Pos() && !t.use(u) {
+	for _, u := range uses {
+		if u.Node().Pos() != v.Pos() && !t.settled(u.Node().Pos()) && !t.use(u) {
 			return nil
 		}
 	}
@@ -73,9 +74,48 @@ type gathered struct {
 	builder string // its name
 	array   int64  // bytes on the stack that take what is added, in place of a builder; 0 for none
 	adds    int
-	copies  int  // of the whole text that are made of such an array
-	looped  bool // a loop adds to it
+	copies  int       // of the whole text that are made of such an array
+	looped  bool      // a loop adds to it
+	whole   token.Pos // of the statement from which the string is one again, as that sets it to something else; none where nothing does
 	changes []code.Change
+}
+
+// settled reports whether a place is behind the last that the builder is for.
+func (t *gathered) settled(at token.Pos) bool { return t.whole.IsValid() && at >= t.whole }
+
+// settle finds the first statement that sets the string to something else, as one that cuts the last separator off: there
+// the string gets what was collected. It is false where a loop may come back from there.
+func (t *gathered) settle(uses []inspector.Cursor, body *ast.BlockStmt) bool {
+	block := ast.Node(body)
+	for _, u := range uses {
+		if stmt, listed := code.Statement(u); u.Node().Pos() == t.v.Pos() && listed {
+			block = stmt.Parent().Node()
+		}
+		assign, sets := u.Parent().Node().(*ast.AssignStmt)
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || !sets || u.Node().Pos() == t.v.Pos() || t.in.added(assign, t.v) != nil || t.empties(assign) {
+			continue
+		}
+		for c := range u.Enclosing() {
+			if c.Node() == block {
+				return false
+			}
+			if c.Parent().Node() == block && c.ParentEdgeKind() == edge.BlockStmt_List {
+				t.whole = c.Node().Pos()
+				t.rename()
+				t.changes = append(t.changes, t.in.Before(c.Node(), t.v.Name()+" = "+t.method("String")))
+				t.copies++
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// empties reports whether a statement makes the string empty.
+func (t *gathered) empties(n *ast.AssignStmt) bool {
+	text, is := t.in.ConstString(n.Rhs[0])
+	return is && text == "" && n.Tok == token.ASSIGN && len(n.Lhs) == 1
 }
 
 // declare is the statement that declares what takes the text.
@@ -103,14 +143,19 @@ func (t *gathered) method(name string) string {
 	return fmt.Sprintf(map[string]string{"String": "string(%s)", "Len": "len(%s)", "Reset": "%s = %[1]s[:0]"}[name], t.builder)
 }
 
+// rename gives what takes the text a name beside the string's.
+func (t *gathered) rename() {
+	kind := "Builder"
+	if t.array > 0 {
+		kind = "Bytes"
+	}
+	t.builder = t.in.Fresh(t.v.Name()+kind, t.v.Pos())
+}
+
 // begin declares the builder in place of the string, or at the top of the function for a result.
 func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 	if _, results := code.Signature(t.fn); results != nil && results.Pos() <= t.v.Pos() && t.v.Pos() < results.End() {
-		kind := "Builder"
-		if t.array > 0 {
-			kind = "Bytes"
-		}
-		t.builder = t.in.Fresh(t.v.Name()+kind, t.v.Pos())
+		t.rename()
 		if results.NumFields() != 1 || len(body.List) == 0 || t.defers(body) {
 			return false
 		}
@@ -141,12 +186,19 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 			return false
 		}
 		lines := []string{t.declare(pkg)}
+		if t.whole.IsValid() {
+			lines = []string{t.in.Source(stmt.Node()), lines[0]}
+		}
 		if value != nil {
 			if t.mentions(value, t.v.Name()) {
 				return false
 			}
 			if text, is := t.in.ConstString(value); !is || text != "" {
-				lines = append(lines, t.write(t.in.Source(value)))
+				first := t.in.Source(value)
+				if t.whole.IsValid() {
+					first = t.v.Name()
+				}
+				lines = append(lines, t.write(first))
 			}
 		}
 		t.changes = append(t.changes, t.in.Replace(stmt.Node(), strings.Join(lines, "\n")))
@@ -166,7 +218,7 @@ func (t *gathered) defers(body *ast.BlockStmt) bool {
 		case *ast.DeferStmt:
 			found = true
 		case *ast.ReturnStmt:
-			if len(n.Results) == 0 {
+			if len(n.Results) == 0 && !t.settled(n.Pos()) {
 				t.changes = append(t.changes, t.in.Replace(n, "return "+t.method("String")))
 			}
 		}
@@ -273,7 +325,7 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 	if !listed || stmt.Node() != ast.Node(n) {
 		return false
 	}
-	if text, is := t.in.ConstString(n.Rhs[0]); is && text == "" && n.Tok == token.ASSIGN && len(n.Lhs) == 1 {
+	if t.empties(n) {
 		t.changes = append(t.changes, t.in.Replace(n, t.method("Reset")))
 		return true
 	}

@@ -1,0 +1,131 @@
+package text
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// taken says how a number is taken from bytes: how many, the method of a byte order for them, and what is called with its
+// result.
+type taken struct {
+	bytes         int
+	method, wraps string
+}
+
+// numbers are the types that binary.Read knows without reflection.
+var numbers = map[types.BasicKind]taken{
+	types.Uint8: {1, "", ""}, types.Int8: {1, "", "int8"},
+	types.Uint16: {2, "Uint16", ""}, types.Int16: {2, "Uint16", "int16"},
+	types.Uint32: {4, "Uint32", ""}, types.Int32: {4, "Uint32", "int32"}, types.Float32: {4, "Uint32", "math.Float32frombits"},
+	types.Uint64: {8, "Uint64", ""}, types.Int64: {8, "Uint64", "int64"}, types.Float64: {8, "Uint64", "math.Float64frombits"},
+}
+
+// ReadStream reads a number from a stream by an array of its length: binary.Read makes a slice for that and puts the number
+// on the heap, too.
+func ReadStream(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Callee(call) != "encoding/binary.Read" || !s.Pure(call.Args[1]) {
+		return nil
+	}
+	to, ok := ast.Unparen(call.Args[2]).(*ast.UnaryExpr)
+	if !ok || to.Op != token.AND || !s.Pure(to.X) {
+		return nil
+	}
+	value, raw, imports, ok := s.number(call, to.X)
+	stmt, listed := code.Statement(s.Cur)
+	pkg, more, usable := s.Use("io", call.Pos())
+	if !ok || !listed || !usable {
+		return nil
+	}
+	read := fmt.Sprintf("%s.ReadFull(%s, %s[:])", pkg, s.Source(call.Args[0]), raw)
+	changes := s.replaceRead(call, read, fmt.Sprintf("%s = %s", s.Source(to.X), value))
+	if changes == nil {
+		return nil
+	}
+	size := numbers[code.Basic(s.Info().TypeOf(to.X)).Kind()].bytes
+	return []code.Edit{{Text: fmt.Sprintf("read `%s` by an array of %d bytes", code.Brief(s.Source(to.X)), size), Imports: append(more, imports...),
+		Changes: append(changes, s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", raw, size)))}}
+}
+
+// number is the expression that takes a variable's value from an array of a fresh name.
+func (s *site) number(call *ast.CallExpr, x ast.Expr) (value, raw string, imports []string, ok bool) {
+	t := s.Info().TypeOf(x)
+	b := code.Basic(t)
+	if b == nil {
+		return "", "", nil, false
+	}
+	how, known := numbers[b.Kind()]
+	if !known {
+		return "", "", nil, false
+	}
+	raw = s.Fresh("raw", call.Pos())
+	value = raw + "[0]"
+	if how.method != "" {
+		value = fmt.Sprintf("%s.%s(%s[:])", s.Source(call.Args[1]), how.method, raw)
+	}
+	if pkg, name, is := strings.Cut(how.wraps, "."); is {
+		if pkg, imports, ok = s.Use(pkg, call.Pos()); !ok {
+			return "", "", nil, false
+		}
+		value = fmt.Sprintf("%s.%s(%s)", pkg, name, value)
+	} else if how.wraps != "" {
+		value = fmt.Sprintf("%s(%s)", how.wraps, value)
+	}
+	if types.Unalias(t) != types.Type(b) {
+		value = fmt.Sprintf("%s(%s)", s.TypeText(t), value)
+	}
+	return value, raw, imports, true
+}
+
+// replaceRead puts another call, which returns a count, too, in the place of one that returns an error, and sets the number where
+// that is nil.
+func (s *site) replaceRead(call *ast.CallExpr, read, set string) []code.Change {
+	switch parent := s.Cur.Parent().Node().(type) {
+	case *ast.ExprStmt:
+		return []code.Change{s.Replace(parent, fmt.Sprintf("if _, err := %s; err == nil {\n%s\n}", read, set))}
+	case *ast.ReturnStmt:
+		if len(parent.Results) == 1 {
+			return []code.Change{s.Replace(parent, fmt.Sprintf("if _, err := %s; err != nil {\nreturn err\n}\n%s\nreturn nil", read, set))}
+		}
+	case *ast.AssignStmt:
+		if len(parent.Lhs) != 1 || !s.Pure(parent.Lhs[0]) {
+			return nil
+		}
+		err := s.Source(parent.Lhs[0])
+		changes := []code.Change{s.Replace(parent.Lhs[0], "_, "+err), s.Replace(call, read)}
+		at := s.Cur.Parent()
+		switch around, _ := at.Parent().Node().(*ast.IfStmt); {
+		case err == "_":
+			return nil
+		case at.ParentEdgeKind() == edge.IfStmt_Init && s.fails(around, err):
+			return append(changes, s.After(around, set))
+		case at.ParentEdgeKind() == edge.BlockStmt_List:
+			return append(changes, s.After(parent, fmt.Sprintf("if %s == nil {\n%s\n}", err, set)))
+		}
+	}
+	return nil
+}
+
+// fails reports whether a branch is taken where an error is not nil, and does not come to what is behind it.
+func (s *site) fails(branch *ast.IfStmt, err string) bool {
+	cond, ok := ast.Unparen(branch.Cond).(*ast.BinaryExpr)
+	if !ok || cond.Op != token.NEQ || s.Source(cond.X) != err || s.Source(cond.Y) != "nil" || branch.Else != nil || len(branch.Body.List) == 0 {
+		return false
+	}
+	switch last := branch.Body.List[len(branch.Body.List)-1].(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	case *ast.ExprStmt:
+		c, ok := last.X.(*ast.CallExpr)
+		return ok && s.Builtin(c, "panic") != nil
+	}
+	return false
+}
