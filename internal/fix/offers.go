@@ -30,22 +30,18 @@ func offers(p *rewrite.Program, rows []finding.Row) [][]code.Edit {
 	return lists
 }
 
-// mostFirst puts the rows in order by what one of their edits promises, and their edits with them: as shares of the objects
-// and of the bytes that its benchmark allocates. Others stay in the order of the report.
+// mostFirst puts the rows in order by what one of their edits promises, and their edits with them. Others stay in the order
+// of the report.
 func mostFirst(r *finding.Report, rows []finding.Row, lists [][]code.Edit) ([]finding.Row, [][]code.Edit) {
 	runs := map[string]finding.RunSummary{}
 	for _, run := range r.Diagnosis.Runs {
 		runs[run.Name] = run
 	}
-	order, promise := make([]int, len(rows)), make([]float64, len(rows))
+	order, promises := make([]int, len(rows)), make([]float64, len(rows))
 	for i, row := range rows {
-		order[i] = i
-		for _, e := range lists[i] {
-			p, run := predict(r, row, e), runs[row.Run]
-			promise[i] = max(promise[i], p.ObjectsPerOp.Value/max(run.AllocsPerOp, 1)+p.BytesPerOp.Value/max(run.BytesPerOp, 1))
-		}
+		order[i], promises[i] = i, promise(r, runs[row.Run], row, lists[i])
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(promise[b], promise[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(promises[b], promises[a]) })
 	var sorted []finding.Row
 	var edits [][]code.Edit
 	for _, i := range order {
@@ -87,6 +83,16 @@ func callsTo(row finding.Row, sites []evidence.Site) []code.Place {
 		}
 	}
 	return out
+}
+
+// promise is the most that one of the edits for a row promises, as shares of the objects and of the bytes that its run
+// allocates.
+func promise(r *finding.Report, run finding.RunSummary, row finding.Row, edits []code.Edit) (most float64) {
+	for _, e := range edits {
+		p := predict(r, row, e)
+		most = max(most, p.ObjectsPerOp.Value/max(run.AllocsPerOp, 1)+p.BytesPerOp.Value/max(run.BytesPerOp, 1))
+	}
+	return most
 }
 
 // keyOf tells edits from each other.

@@ -30,7 +30,7 @@ type group struct {
 func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.Edit) (err error) {
 	p := &proving{search: s}
 	defer func() { p.giveUp() }()
-	look := time.Now().Add(s.o.Budget / 2)
+	look, most := time.Now().Add(s.o.Budget/2), 0.0
 	for i, row := range rows {
 		if _, ok := s.benchs[row.Run]; !ok {
 			continue
@@ -46,20 +46,31 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 		if lists[i] = rest; len(safe) == 0 {
 			continue
 		}
+		worth := promise(s.report, s.benchs[row.Run], row, safe)
+		if s.o.Budget > 0 && p.counts() && (worth < little*most || time.Now().After(look)) {
+			look, most = s.until, 0
+			if err := p.settle(ctx); err != nil {
+				return err
+			}
+		}
 		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(safe), s.left())
 		all := s.attempts(row, safe)
 		if err := p.row(ctx, slices.Clone(all)); err != nil {
 			p.open[len(p.open)-1].spare = all
 			return err
 		}
-		if s.o.Budget > 0 && len(p.open) > 0 && time.Now().After(look) {
-			look = s.until
-			if err := p.settle(ctx); err != nil {
-				return err
-			}
-		}
+		most = max(most, worth)
 	}
 	return p.settle(ctx)
+}
+
+// little is the part of the most that an edit promised from which on the judge looks first at what was counted: a budget is
+// not spent on the rest before that is kept.
+const little = 0.05
+
+// counts reports whether something was counted that the judge has not looked at.
+func (p *proving) counts() bool {
+	return slices.ContainsFunc(p.open, func(g *group) bool { return len(g.counted) > 0 })
 }
 
 // row counts the attempts of a finding.

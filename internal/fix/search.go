@@ -162,7 +162,7 @@ type search struct {
 }
 
 // Search tries the edits for the findings of a recording, those that promise most first, until the budget is
-// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before all others. Edits for findings
+// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before those that promise no more. Edits for findings
 // of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
@@ -183,7 +183,11 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		}
 	}
 	if o.Tests && !o.Alone && s.repeats() {
-		if err := s.proved(ctx, rows, lists); err != nil {
+		err := s.ahead(ctx, rows, lists)
+		if err == nil {
+			err = s.proved(ctx, rows, lists)
+		}
+		if err != nil {
 			s.leave(rows, lists)
 			return s.result, err
 		}
@@ -204,6 +208,25 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 		}
 	}
 	return s.result, nil
+}
+
+// ahead tries the edits, to be agreed to, of the findings that promise more than any with an edit that the source proves, and
+// takes them off the lists: up to half of the budget, which the proved ones would spend first.
+func (s *search) ahead(ctx context.Context, rows []finding.Row, lists [][]code.Edit) error {
+	until := time.Now().Add(s.o.Budget / 2)
+	for i, row := range rows {
+		if slices.ContainsFunc(lists[i], code.Edit.Safe) || !s.o.Review || s.o.Budget <= 0 || time.Now().After(until) {
+			return nil
+		}
+		if edits := lists[i]; len(edits) > 0 {
+			lists[i] = nil
+			s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(edits), s.left())
+			if err := s.row(ctx, row, edits); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // leave ends the edits for findings that there was no time for.

@@ -172,6 +172,56 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestAhead: edits to be agreed to come first where they promise more than the proved ones, if they may be kept.
+func TestAhead(t *testing.T) {
+	dir, r, _ := made(t)
+	tools := toolsFor(t, dir, r)
+	rows := r.Prescription.Rows
+	rows[0], rows[1] = rows[1], rows[0] // that of Positive has a question
+	for _, review := range []bool{false, true} {
+		var steps []string
+		_, err := Search(t.Context(), r, tools, Options{Tests: true, Review: review, Budget: time.Hour,
+			Progress: func(format string, _ ...any) { steps = append(steps, format) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proved := strings.Contains(steps[0], "proved"); proved == review {
+			t.Errorf("with review %v, the first step is %q", review, steps[0])
+		}
+	}
+}
+
+// TestLittleLast: with a budget, what was counted is judged before edits are tried that promise little beside it.
+func TestLittleLast(t *testing.T) {
+	dir, r, want := made(t)
+	tools := toolsFor(t, dir, r)
+	r.Diagnosis.Runs[0].AllocsPerOp, r.Diagnosis.Runs[0].Ops = 1000, 1
+	var rows []finding.Row
+	for _, row := range r.Prescription.Rows {
+		switch want[row.Site.Line] {
+		case Kept:
+			row.Cost.ObjectsPerOp.Value = 500
+		case NoGain:
+			row.Cost.ObjectsPerOp.Value = 1
+		default:
+			continue
+		}
+		rows = append(rows, row)
+	}
+	r.Prescription.Rows = rows
+	var steps []string
+	_, err := Search(t.Context(), r, tools, Options{Tests: true, Budget: time.Hour, Progress: func(format string, _ ...any) {
+		step, _, _ := strings.Cut(format, " ")
+		steps = append(steps, step)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(steps, " "); got != "finding counting judging finding counting" {
+		t.Errorf("steps: %s", got)
+	}
+}
+
 // TestOutOfTime: where the time is up, nothing is started, and each edit is said to have had no time.
 func TestOutOfTime(t *testing.T) {
 	dir, r, want := made(t)
