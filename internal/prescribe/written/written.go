@@ -213,6 +213,8 @@ var Rules = []Rule{
 		Tell: where(idiom.Place.CopyBuffer, "take {expr} from a sync.Pool: a loop reads into it and writes it out, and nothing has it afterwards")},
 	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
+	{Name: "scratch that begins as nil", Cure: "reuse-buffer", Needs: []Need{Called, Dies, Passing},
+		Tell: saying(fromNil, "begin `%s` with memory that is kept, such as from a pool, or with a part of an array on the stack: it is nil in each call, and {callee} grows it")},
 	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
 		Tell: saying(idiom.Place.Descends, "carry `%s` as a []byte that each call appends to and cuts again, and make a text only where one is kept")},
 	{Name: "read in the next turn only", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake),
