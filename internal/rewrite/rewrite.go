@@ -105,6 +105,7 @@ func ofMaking() []kind {
 		{"parts cut in a loop", "avoid-conversion", parts.CutLoop},
 		{"cut instead of split", "avoid-conversion", parts.SplitCut},
 		{"two parts by Cut", "avoid-conversion", parts.CutParts},
+		{"last part by its place", "avoid-conversion", parts.LastPart},
 		{"compare without a copy", "avoid-conversion", text.EqualFold},
 		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
 		{"original instead of a copy", "skip-work", text.NoCopy},
@@ -128,6 +129,7 @@ func ofMaking() []kind {
 		{"number from bytes", "unbox-interface", text.ReadNumber},
 		{"number from a stream", "avoid-conversion", text.ReadStream},
 		{"encoded on the stack", "keep-on-stack", text.EncodeOnStack},
+		{"encoded at once", "avoid-conversion", text.EncodeAtOnce},
 		{"summed up at once", "skip-work", text.SumAtOnce},
 		{"decoded in place", "skip-work", text.Unmarshal},
 		{"stream without a wrapper", "skip-work", text.OneStream},
@@ -201,7 +203,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "last part by its place", "encoded at once"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -172,10 +173,27 @@ func (s *site) reads(u inspector.Cursor) bool {
 		}
 		return code.Basic(t) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
 	case edge.CallExpr_Args:
-		return s.Builtin(u.Parent().Node().(*ast.CallExpr), "len") != nil
+		call := u.Parent().Node().(*ast.CallExpr)
+		return s.Builtin(call, "len") != nil || slices.Contains(readers, s.Callee(call)) && plain(s.Info().TypeOf(u.Node().(ast.Expr)))
 	}
 	return false
 }
+
+// readers are functions that neither change nor keep a slice or map that they are handed.
+var readers = []string{"encoding/json.Marshal", "encoding/json.MarshalIndent", "strings.Join", "slices.Contains", "slices.Index"}
+
+// plain reports whether a type is a slice or map of basic types, all without methods.
+func plain(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Slice:
+		return isBasic(t.Elem())
+	case *types.Map:
+		return isBasic(t.Key()) && isBasic(t.Elem())
+	}
+	return false
+}
+
+func isBasic(t types.Type) bool { _, ok := types.Unalias(t).(*types.Basic); return ok }
 
 // commaOK reports whether a map's value is only asked for being there: _, ok := m[k].
 func (s *site) commaOK(index inspector.Cursor) bool {

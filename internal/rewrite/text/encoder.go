@@ -1,0 +1,105 @@
+package text
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// EncodeAtOnce writes encoded bytes without an encoder, which takes a kilobyte, where it is made for one Write to a buffer.
+func EncodeAtOnce(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	name := s.Callee(call)
+	if name != "encoding/base64.NewEncoder" && name != "encoding/base32.NewEncoder" || !s.Pure(call.Args[0]) {
+		return nil
+	}
+	v, stmt := s.Defined()
+	fn, body := code.Function(s.Cur)
+	if v == nil || body == nil {
+		return nil
+	}
+	list := s.next(stmt, 2)
+	uses := s.Uses(v, fn)[1:]
+	if len(list) != 2 || len(uses) != 2 {
+		return nil
+	}
+	write, closing := s.droppedCall(list[0], v, "Write"), s.droppedCall(list[1], v, "Close")
+	if write == nil || closing == nil {
+		return nil
+	}
+	w := call.Args[1]
+	if u, ok := ast.Unparen(w).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		w = u.X
+	}
+	line := s.encoded(w, call.Args[0], write.Args[0])
+	if line == "" {
+		return nil
+	}
+	return []code.Edit{{Text: fmt.Sprintf("encode to `%s` at once, without an encoder", code.Brief(s.Source(w))),
+		Changes: []code.Change{{From: s.Offset(stmt.Node().Pos()), To: s.Offset(list[1].End()), Text: line}}}}
+}
+
+// encoded is the statement that writes bytes to a buffer, encoded; "" for other writers.
+func (s *site) encoded(w, encoding, bytes ast.Expr) string {
+	to, enc, from := s.Source(w), s.Source(encoding), s.Source(bytes)
+	typ := s.Info().TypeOf(w)
+	switch {
+	case code.Named(typ, "strings.Builder"):
+		return fmt.Sprintf("%s.WriteString(%s.EncodeToString(%s))", to, enc, from)
+	case !s.Since("go1.22") || !code.Named(typ, "bytes.Buffer") && !code.Named(typ, "bufio.Writer"):
+		return ""
+	}
+	line := fmt.Sprintf("%s.Write(%s.AppendEncode(%[1]s.AvailableBuffer(), %[3]s))", to, enc, from)
+	if code.Named(typ, "bytes.Buffer") && s.Pure(bytes) {
+		line = fmt.Sprintf("%s.Grow(%s.EncodedLen(len(%s)))\n%s", to, enc, from, line)
+	}
+	return line
+}
+
+// next are the n statements behind one, of its list; fewer where the list ends.
+func (s *site) next(stmt inspector.Cursor, n int) []ast.Stmt {
+	var list []ast.Stmt
+	switch around := stmt.Parent().Node().(type) {
+	case *ast.BlockStmt:
+		list = around.List
+	case *ast.CaseClause:
+		list = around.Body
+	case *ast.CommClause:
+		list = around.Body
+	}
+	at := slices.IndexFunc(list, func(n ast.Stmt) bool { return n == stmt.Node() })
+	return list[at+1 : min(at+1+n, len(list))]
+}
+
+// droppedCall is the call of a variable's method that a statement is, where nothing gets its results; nil for others.
+func (s *site) droppedCall(stmt ast.Stmt, v *types.Var, method string) *ast.CallExpr {
+	var e ast.Expr
+	switch n := stmt.(type) {
+	case *ast.ExprStmt:
+		e = n.X
+	case *ast.AssignStmt:
+		blank := !slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { id, ok := to.(*ast.Ident); return !ok || id.Name != "_" })
+		if len(n.Rhs) == 1 && blank {
+			e = n.Rhs[0]
+		}
+	}
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != method || s.Local(sel.X) != v {
+		return nil
+	}
+	return call
+}
