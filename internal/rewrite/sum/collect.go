@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -39,7 +40,7 @@ func (s *site) collect(array int64) []code.Edit {
 	}
 	v := s.Local(assign.Lhs[0])
 	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil || !types.Identical(v.Type(), types.Typ[types.String]) || s.added(assign, v) == nil {
+	if v == nil || body == nil || !types.Identical(v.Type(), types.Typ[types.String]) || s.added(assign, v) == nil && s.fronted(assign, v) == nil {
 		return nil
 	}
 	t := &gathered{in: s, v: v, fn: fn, builder: v.Name(), array: array}
@@ -92,7 +93,8 @@ func (t *gathered) settle(uses []inspector.Cursor, body *ast.BlockStmt) bool {
 			block = stmt.Parent().Node()
 		}
 		assign, sets := u.Parent().Node().(*ast.AssignStmt)
-		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || !sets || u.Node().Pos() == t.v.Pos() || t.in.added(assign, t.v) != nil || t.empties(assign) {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || !sets || u.Node().Pos() == t.v.Pos() || t.in.added(assign, t.v) != nil || t.in.fronted(assign, t.v) != nil ||
+			t.empties(assign) {
 			continue
 		}
 		for c := range u.Enclosing() {
@@ -190,7 +192,7 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 			lines = []string{t.in.Source(stmt.Node()), lines[0]}
 		}
 		if value != nil {
-			if t.mentions(value, t.v.Name()) {
+			if mentions(value, t.v.Name()) {
 				return false
 			}
 			if text, is := t.in.ConstString(value); !is || text != "" {
@@ -228,7 +230,7 @@ func (t *gathered) defers(body *ast.BlockStmt) bool {
 }
 
 // mentions reports whether an expression names something by a name.
-func (t *gathered) mentions(e ast.Expr, name string) bool {
+func mentions(e ast.Expr, name string) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -261,6 +263,19 @@ func (s *site) added(n *ast.AssignStmt, v *types.Var) []ast.Expr {
 	return nil
 }
 
+// fronted is what a statement puts in front of a string, as v = x + v does; nil for others.
+func (s *site) fronted(n *ast.AssignStmt, v *types.Var) []ast.Expr {
+	if len(n.Lhs) != 1 || s.Local(n.Lhs[0]) != v || n.Tok != token.ASSIGN {
+		return nil
+	}
+	parts := concatenated(n.Rhs[0])
+	last := len(parts) - 1
+	if last == 0 || s.Local(parts[last]) != v || slices.ContainsFunc(parts[:last], func(e ast.Expr) bool { return mentions(e, v.Name()) }) {
+		return nil
+	}
+	return parts[:last]
+}
+
 // use takes one use of the string: what adds to it, empties it, or reads it.
 func (t *gathered) use(u inspector.Cursor) bool {
 	if !code.Within(u, t.fn) {
@@ -273,7 +288,9 @@ func (t *gathered) use(u inspector.Cursor) bool {
 		return false
 	}
 	for c := range u.Enclosing((*ast.AssignStmt)(nil)) {
-		if t.in.added(c.Node().(*ast.AssignStmt), t.v) != nil {
+		if n := c.Node().(*ast.AssignStmt); t.in.fronted(n, t.v) != nil {
+			return true // its last operand, which is in the slice
+		} else if t.in.added(n, t.v) != nil {
 			return u.ParentEdgeKind() == edge.BinaryExpr_X && t.in.Local(u.Node().(ast.Expr)) == t.v && t.leftmost(u, c)
 		}
 	}
@@ -329,6 +346,11 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 		t.changes = append(t.changes, t.in.Replace(n, t.method("Reset")))
 		return true
 	}
+	if front := t.in.fronted(n, t.v); front != nil && t.array > 0 {
+		t.inFront(n, front)
+		t.count(stmt)
+		return true
+	}
 	parts := t.in.added(n, t.v)
 	if parts == nil {
 		return false
@@ -345,9 +367,22 @@ func (t *gathered) add(u inspector.Cursor, n *ast.AssignStmt) bool {
 		at = part.End()
 	}
 	t.changes = append(t.changes, code.Change{From: t.in.Offset(at), To: t.in.Offset(n.End()), Text: end})
+	t.count(stmt)
+	return true
+}
+
+// count notes a statement that adds to the string.
+func (t *gathered) count(stmt inspector.Cursor) {
 	t.adds++
 	for loop := range stmt.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
 		t.looped = t.looped || loop.Node().Pos() > t.v.Pos()
 	}
-	return true
+}
+
+// inFront makes room in front of what the slice has, and copies the parts there.
+func (t *gathered) inFront(n *ast.AssignStmt, parts []ast.Expr) {
+	part := t.in.Fresh("part", n.Pos())
+	text := string(t.in.Text[t.in.Offset(parts[0].Pos()):t.in.Offset(parts[len(parts)-1].End())])
+	t.changes = append(t.changes, t.in.Replace(n, fmt.Sprintf("%s := %s\n%s = append(%[3]s, %[1]s...)\ncopy(%[3]s[len(%[1]s):], %[3]s)\ncopy(%[3]s, %[1]s)",
+		part, text, t.builder)))
 }
