@@ -123,6 +123,7 @@ func ofMaking() []kind {
 		{"count instead of split", "avoid-conversion", parts.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
 		{"text asked as text", "avoid-conversion", text.AskString},
+		{"taken as a text", "avoid-conversion", text.TakeText},
 		{"in one case on the stack", "avoid-conversion", key.InOneCase},
 		{"header as it is kept", "avoid-conversion", key.CanonicalName},
 		{"number without reflection", "unbox-interface", text.WriteNumber},
@@ -203,7 +204,7 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "last part by its place", "encoded at once"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "last part by its place", "encoded at once", "taken as a text"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
