@@ -1,4 +1,4 @@
-package text
+package owner
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ var numbers = map[types.BasicKind]taken{
 	types.Uint64: {8, "Uint64", ""}, types.Int64: {8, "Uint64", "int64"}, types.Float64: {8, "Uint64", "math.Float64frombits"},
 }
 
-// ReadStream reads a number from a stream by an array of its length: binary.Read makes a slice for that and puts the number
-// on the heap, too.
+// ReadStream reads a number from a stream into an array of the receiver, and takes it from there: binary.Read makes a slice
+// for its bytes in each call.
 func ReadStream(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
@@ -36,53 +36,57 @@ func ReadStream(on *code.Site) []code.Edit {
 		return nil
 	}
 	to, ok := ast.Unparen(call.Args[2]).(*ast.UnaryExpr)
-	if !ok || to.Op != token.AND || !s.Pure(to.X) {
-		return nil
-	}
-	value, raw, imports, ok := s.number(call, to.X)
 	stmt, listed := code.Statement(s.Cur)
-	pkg, more, usable := s.Use("io", call.Pos())
-	if !ok || !listed || !usable {
+	h := s.receiver()
+	if !ok || to.Op != token.AND || !s.Pure(to.X) || !listed || h == nil {
 		return nil
 	}
-	read := fmt.Sprintf("%s.ReadFull(%s, %s[:])", pkg, s.Source(call.Args[0]), raw)
-	changes := s.replaceRead(call, read, fmt.Sprintf("%s = %s", s.Source(to.X), value))
-	if changes == nil {
+	b := code.Basic(s.Info().TypeOf(to.X))
+	pkg, imports, usable := s.Use("io", call.Pos())
+	if b == nil || numbers[b.Kind()].bytes == 0 || !usable {
 		return nil
 	}
-	size := numbers[code.Basic(s.Info().TypeOf(to.X)).Kind()].bytes
-	return []code.Edit{{Text: fmt.Sprintf("read `%s` by an array of %d bytes", code.Brief(s.Source(to.X)), size), Imports: append(more, imports...),
-		Changes: append(changes, s.Before(stmt.Node(), fmt.Sprintf("var %s [%d]byte", raw, size)))}}
+	size := numbers[b.Kind()].bytes
+	e := code.Edit{Text: fmt.Sprintf("read `%s` by an array in %s", code.Brief(s.Source(to.X)), h.typ.Obj().Name()), Imports: imports}
+	e.Open = h.open(s, stmt)
+	if e.Open != "" {
+		e.Open += "; "
+	}
+	e.Open += fmt.Sprintf("what `%s` reads from must not come back to this method", code.Brief(s.Source(call.Args[0])))
+	field := h.add(s, &e, "raw", types.NewArray(types.Universe.Lookup("byte").Type(), int64(size)))
+	if field == "" {
+		return nil
+	}
+	raw := h.v.Name() + "." + field
+	value, more, ok := s.number(call, to.X, raw)
+	changes := s.replaceRead(call, fmt.Sprintf("%s.ReadFull(%s, %s[:])", pkg, s.Source(call.Args[0]), raw), fmt.Sprintf("%s = %s", s.Source(to.X), value))
+	if !ok || changes == nil {
+		return nil
+	}
+	e.Imports, e.Changes = append(e.Imports, more...), append(e.Changes, changes...)
+	return []code.Edit{e}
 }
 
-// number is the expression that takes a variable's value from an array of a fresh name.
-func (s *site) number(call *ast.CallExpr, x ast.Expr) (value, raw string, imports []string, ok bool) {
+// number is the expression that takes a variable's value from an array.
+func (s *site) number(call *ast.CallExpr, x ast.Expr, raw string) (value string, imports []string, ok bool) {
 	t := s.Info().TypeOf(x)
-	b := code.Basic(t)
-	if b == nil {
-		return "", "", nil, false
-	}
-	how, known := numbers[b.Kind()]
-	if !known {
-		return "", "", nil, false
-	}
-	raw = s.Fresh("raw", call.Pos())
+	how := numbers[code.Basic(t).Kind()]
 	value = raw + "[0]"
 	if how.method != "" {
 		value = fmt.Sprintf("%s.%s(%s[:])", s.Source(call.Args[1]), how.method, raw)
 	}
 	if pkg, name, is := strings.Cut(how.wraps, "."); is {
 		if pkg, imports, ok = s.Use(pkg, call.Pos()); !ok {
-			return "", "", nil, false
+			return "", nil, false
 		}
 		value = fmt.Sprintf("%s.%s(%s)", pkg, name, value)
 	} else if how.wraps != "" {
 		value = fmt.Sprintf("%s(%s)", how.wraps, value)
 	}
-	if types.Unalias(t) != types.Type(b) {
+	if types.Unalias(t) != types.Type(code.Basic(t)) {
 		value = fmt.Sprintf("%s(%s)", s.TypeText(t), value)
 	}
-	return value, raw, imports, true
+	return value, imports, true
 }
 
 // replaceRead puts another call, which returns a count, too, in the place of one that returns an error, and sets the number where
