@@ -88,7 +88,7 @@ func (t *Tracer) Trace(b Birth, own []evidence.Frame) finding.Life {
 		l.Passed.Box.Made = made
 	}
 	l.Passed.Carried = l.Passed.Carried || b.Kind != finding.KindGrowth && slices.ContainsFunc(born, flow.Carried)
-	l.Passed.Dropped = l.Passed.Dropped && !slices.ContainsFunc(born, flow.Reads)
+	l.Passed.Dropped = l.Passed.Dropped && !slices.ContainsFunc(born, func(v ssa.Value) bool { return flow.Reads(v) || acts(v) })
 	l.Passed.Spared = slices.ContainsFunc(born, spared)
 	if len(born) == 1 && b.Kind != finding.KindMapGrowth {
 		l.Made = t.placeOf(born[0].Pos())
@@ -288,3 +288,12 @@ func sameShape(c *ssa.CallCommon, fn *ssa.Function) bool {
 }
 
 func bit(i int) uint64 { return 1 << min(uint(i), 63) }
+
+// acts reports whether a value is the result of a call that may do more than to make it.
+func acts(v ssa.Value) bool {
+	if e, ok := v.(*ssa.Extract); ok {
+		v = e.Tuple
+	}
+	c, ok := v.(*ssa.Call)
+	return ok && !flow.Harmless(&c.Call)
+}
