@@ -412,6 +412,15 @@ func TestApplyTogether(t *testing.T) {
 	if _, err := code.Apply(text, []code.Part{{Changes: []code.Change{{From: 22, To: 26, Text: "3"}}}, {Changes: []code.Change{{From: 25, To: 26, Text: "4"}}}}); err != code.ErrOverlap {
 		t.Errorf("%v, want %v", err, code.ErrOverlap)
 	}
+	// The same edit twice is one; two edits that replace the same and add lines of their own are two ways to do one thing.
+	one := code.Part{Changes: []code.Change{{From: 11, To: 11, Text: "var x [2]int\n"}, {From: 22, To: 23, Text: "3"}}}
+	if got, err := code.Apply(text, []code.Part{one, one}); err != nil || string(got) != "package p\n\nvar x [2]int\nvar a, b = 3, 2\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	other := code.Part{Changes: []code.Change{{From: 11, To: 11, Text: "var x [4]int\n"}, {From: 22, To: 23, Text: "3"}}}
+	if _, err := code.Apply(text, []code.Part{one, other}); err != code.ErrOverlap {
+		t.Errorf("%v, want %v", err, code.ErrOverlap)
+	}
 }
 
 // TestNumbersAsFmt: strconv prints what fmt does, which the edits of formats rest on.

@@ -25,10 +25,12 @@ var ErrOverlap = errors.New("two edits change the same text")
 func Apply(text []byte, parts []Part) ([]byte, error) {
 	var changes []Change
 	var imports []string
-	for _, p := range parts {
+	for i, p := range parts {
 		for _, c := range p.Changes {
 			if !slices.Contains(changes, c) {
 				changes = append(changes, c)
+			} else if c.From < c.To && slices.ContainsFunc(parts[:i], func(q Part) bool { return slices.Contains(q.Changes, c) && !p.same(q) }) {
+				return nil, ErrOverlap // two ways to do the same, of which each has lines of its own
 			}
 		}
 		imports = append(imports, p.Imports...)
@@ -49,6 +51,9 @@ func Apply(text []byte, parts []Part) ([]byte, error) {
 	out.Write(text[at:])
 	return Finish(text, out.Bytes(), imports)
 }
+
+// same reports whether two parts make the same changes.
+func (p Part) same(q Part) bool { return slices.Equal(p.Changes, q.Changes) }
 
 // Finish mends the imports of a changed file and formats it. Of a file that was not as gofmt writes
 // it, only the lines that the edit changes are formatted.

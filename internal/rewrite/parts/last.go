@@ -47,13 +47,15 @@ func LastPart(on *code.Site) []code.Edit {
 	if len(changes) == 0 || len(uses) != 2*len(changes) { // each names the slice twice
 		return nil
 	}
-	pkg, text, name, at := s.Source(sel.X), call.Args[0], v.Name(), s.Fresh("at", call.Pos())
-	line := fmt.Sprintf("%s := %s\nif %s := %s.%s(%[1]s, %[6]s); %[3]s >= 0 {\n%[1]s = %[1]s[%[3]s+%[7]d:]\n}", name, s.Source(text), at, pkg, find, s.Source(call.Args[1]), len(sep))
+	pkg, text, name := s.Source(sel.X), call.Args[0], v.Name()
 	if len(sep) == 1 && s.Pure(text) {
-		line = fmt.Sprintf("%s := %s[%s.%sByte(%[2]s, %[5]s)+1:]", name, s.Source(text), pkg, find, strconv.QuoteRuneToASCII(rune(sep[0])))
+		changes = append(changes, s.Replace(call, fmt.Sprintf("%s[%s.%sByte(%[1]s, %[4]s)+1:]", s.Source(text), pkg, find, strconv.QuoteRuneToASCII(rune(sep[0])))))
+	} else { // the text stays where it is, so that other edits can change it
+		at := s.Fresh("at", call.Pos())
+		behind := fmt.Sprintf("\nif %s := %s.%s(%s, %s); %[1]s >= 0 {\n%[4]s = %[4]s[%[1]s+%[6]d:]\n}", at, pkg, find, name, s.Source(call.Args[1]), len(sep))
+		changes = append(changes, code.Change{From: s.Offset(call.Pos()), To: s.Offset(text.Pos())}, code.Change{From: s.Offset(text.End()), To: s.Offset(stmt.Node().End()), Text: behind})
 	}
-	return []code.Edit{{Text: fmt.Sprintf("take the last part of `%s` without a slice of all parts", code.Brief(s.Source(text))),
-		Changes: append(changes, s.Replace(stmt.Node(), line))}}
+	return []code.Edit{{Text: fmt.Sprintf("take the last part of `%s` without a slice of all parts", code.Brief(s.Source(text))), Changes: changes}}
 }
 
 // isLast reports whether an index expression reads the last element of a variable's slice.

@@ -49,15 +49,21 @@ func EncodeAtOnce(on *code.Site) []code.Edit {
 		Changes: []code.Change{{From: s.Offset(stmt.Node().Pos()), To: s.Offset(list[1].End()), Text: line}}}}
 }
 
-// encoded is the statement that writes bytes to a buffer, encoded; "" for other writers.
+// encoded are the statements that write bytes to a buffer, encoded; "" for other writers.
 func (s *site) encoded(w, encoding, bytes ast.Expr) string {
 	to, enc, from := s.Source(w), s.Source(encoding), s.Source(bytes)
 	typ := s.Info().TypeOf(w)
 	switch {
 	case code.Named(typ, "strings.Builder"):
 		return fmt.Sprintf("%s.WriteString(%s.EncodeToString(%s))", to, enc, from)
-	case !s.Since("go1.22") || !code.Named(typ, "bytes.Buffer") && !code.Named(typ, "bufio.Writer"):
+	case !code.Named(typ, "bytes.Buffer") && !code.Named(typ, "bufio.Writer"):
 		return ""
+	case !s.Since("go1.22"):
+		if !s.Pure(bytes) {
+			return ""
+		}
+		encoded := s.Fresh("encoded", w.Pos())
+		return fmt.Sprintf("%s := make([]byte, %s.EncodedLen(len(%s)))\n%[2]s.Encode(%[1]s, %[3]s)\n%[4]s.Write(%[1]s)", encoded, enc, from, to)
 	}
 	line := fmt.Sprintf("%s.Write(%s.AppendEncode(%[1]s.AvailableBuffer(), %[3]s))", to, enc, from)
 	if code.Named(typ, "bytes.Buffer") && s.Pure(bytes) {
