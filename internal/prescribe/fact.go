@@ -16,6 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/waste"
 	"github.com/heaptrim/heaptrim/internal/prescribe/way"
+	"github.com/heaptrim/heaptrim/internal/prescribe/written"
 )
 
 // fact is a question about one part of an object. Unknown is never permission: a rule needs a yes,
@@ -238,7 +239,7 @@ var (
 	}, "owned")
 	// released is memory whose last use is in sight, or that a library object makes for itself.
 	released = test("last used in sight", func(_ *candidate, p *allocated) bool {
-		return p.Life.End == finding.EndFrame || p.ownMemory()
+		return p.Life.End == finding.EndFrame || p.ownMemory() || p.Expr != nil && written.OnlyForItself(p.place())
 	})
 	newInPlace = test("new and not returned", func(c *candidate, p *allocated) bool {
 		return p.Kind == finding.KindNew && !fate.Edge(c.Finding, "return")

@@ -3,6 +3,7 @@ package contract
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -25,7 +26,7 @@ const (
 	Unpacks                 // the result refers to elements of the slice, not to its array
 )
 
-// contractRule gives the contract of functions of the standard library: of the first
+// contractRule gives the contract of functions of libraries, most of them of the standard one: of the first
 // pattern that the name begins with.
 type contractRule struct {
 	prefix   string
@@ -242,7 +243,19 @@ var contracts = []contractRule{
 	{"log.(*Logger).", Drops},
 	{"log.", Drops},
 	{"testing.", Drops},
+	// Protocol buffers: what is decoded is copied, as is what is merged.
+	{"google.golang.org/protobuf/proto.Marshal", Drops},
+	{"google.golang.org/protobuf/proto.Unmarshal", Drops},
+	{"google.golang.org/protobuf/proto.Size", Drops},
+	{"google.golang.org/protobuf/proto.Equal", Drops},
+	{"github.com/golang/protobuf/proto.Marshal", Drops},
+	{"github.com/golang/protobuf/proto.Unmarshal", Drops},
+	{"github.com/golang/protobuf/proto.Size", Drops},
+	{"github.com/golang/protobuf/proto.Equal", Drops},
 }
+
+// others are the packages beside the standard library whose contracts are listed.
+var others = []string{"google.golang.org/protobuf/proto", "github.com/golang/protobuf/proto"}
 
 // shape is the types of a method's parameters and results.
 type shape struct {
@@ -391,7 +404,7 @@ func Of(c *ssa.CallCommon, v ssa.Value) (k Contract, ok bool) {
 		return 0, false
 	}
 	path, twin := strings.CutPrefix(pkg.Pkg.Path(), twins)
-	if !flow.Standard(path) {
+	if !flow.Standard(path) && !slices.Contains(others, path) {
 		return 0, false
 	}
 	if m, method := callee.Object().(*types.Func); method && shapeOf(m) == sums && callee.Signature.Recv() != nil {

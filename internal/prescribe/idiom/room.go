@@ -307,8 +307,8 @@ func (p Place) HasSize() bool {
 }
 
 // ReadsOne reports whether the expression reads or writes one value through an interface, outside loops: bytes for that would
-// have to be on the heap, too.
+// have to be on the heap, too, unless the receiver has the stream, and could have them.
 func (p Place) ReadsOne() bool {
 	c := p.call(p.Expr, "encoding/binary.Read", "encoding/binary.Write")
-	return c != nil && types.IsInterface(p.Info.TypeOf(c.Args[0])) && !p.inLoop()
+	return c != nil && types.IsInterface(p.Info.TypeOf(c.Args[0])) && !p.inLoop() && (p.receiver() == nil || p.stem(c.Args[0]) != p.receiver())
 }

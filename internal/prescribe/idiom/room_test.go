@@ -193,6 +193,15 @@ func binaries(r io.Reader, buf *bytes.Buffer, list []int) error {
 	return binary.Read(buf, binary.BigEndian, &v) // -
 }
 
+type numbers struct{ in io.Reader }
+
+func (n *numbers) binaryMethod(r io.Reader) (v uint32, err error) {
+	if err = binary.Read(n.in, binary.BigEndian, &v); err != nil { // -
+		return v, err
+	}
+	return v, binary.Read(r, binary.BigEndian, &v) // one
+}
+
 func derive(secret []byte) []byte { return append([]byte("x"), secret...) }
 
 func keys(key string, secret []byte) {
@@ -231,15 +240,16 @@ func TestRoom(t *testing.T) {
 		"formats": worded(func(e *source.Expr) bool {
 			return calls(e) && (strings.HasSuffix(e.Call.Callee, ".String") || strings.HasSuffix(e.Call.Callee, ".Error"))
 		}, func(p Place) string { v, _ := p.ForFormat(); return v }),
-		"padded":    answered("padded", calls, Place.Padded),
-		"kinds":     answered("type", calls, Place.IsType),
-		"grows":     answered("grows", first, func(p Place) bool { g, _ := p.FullGrows(); return g != nil }),
-		"forks":     answered("forks", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Forks),
-		"ones":      worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.OfAnother),
-		"writes":    worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.ForOneWrite),
-		"nilSlices": answered("nil", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.StaysNil),
-		"binaries":  answered("one", func(e *source.Expr) bool { return e.Call.Callee == "encoding/binary.Read" }, Place.ReadsOne),
-		"keys":      answered("own", func(e *source.Expr) bool { return e.Call.Callee == "crypto/hmac.New" }, Place.KeyOfItsOwn),
-		"nils":      answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.Make }, Place.WhereNil),
+		"padded":       answered("padded", calls, Place.Padded),
+		"kinds":        answered("type", calls, Place.IsType),
+		"grows":        answered("grows", first, func(p Place) bool { g, _ := p.FullGrows(); return g != nil }),
+		"forks":        answered("forks", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.Forks),
+		"ones":         worded(func(e *source.Expr) bool { return e.Kind == source.Literal }, Place.OfAnother),
+		"writes":       worded(func(e *source.Expr) bool { return e.Kind == source.Make }, Place.ForOneWrite),
+		"nilSlices":    answered("nil", func(e *source.Expr) bool { return e.Kind == source.Append }, Place.StaysNil),
+		"binaries":     answered("one", func(e *source.Expr) bool { return e.Call.Callee == "encoding/binary.Read" }, Place.ReadsOne),
+		"binaryMethod": answered("one", func(e *source.Expr) bool { return e.Call.Callee == "encoding/binary.Read" }, Place.ReadsOne),
+		"keys":         answered("own", func(e *source.Expr) bool { return e.Call.Callee == "crypto/hmac.New" }, Place.KeyOfItsOwn),
+		"nils":         answered("nil", func(e *source.Expr) bool { return e.Kind == source.Literal || e.Kind == source.Make }, Place.WhereNil),
 	})
 }

@@ -71,6 +71,50 @@ func readsFile(p idiom.Place) bool {
 	return ok && slices.Contains([]string{"os.ReadFile", "io/ioutil.ReadFile"}, calleeName(p, c))
 }
 
+// readsAll reports whether an expression reads a stream to its end into memory of its own.
+func readsAll(p idiom.Place) bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	return ok && slices.Contains([]string{"io.ReadAll", "io/ioutil.ReadAll"}, calleeName(p, c))
+}
+
+// OnlyForItself reports whether an expression calls a function, not a method, that can leave nothing of what it makes: its
+// results are numbers, truth values and errors, and what it is handed are these, texts, bytes and io.Writers, which keep
+// nothing that they are handed.
+func OnlyForItself(p idiom.Place) bool {
+	c, ok := p.Expr.(*ast.CallExpr)
+	if !ok || p.Info.Types[c.Fun].IsType() {
+		return false
+	}
+	sig, ok := p.Info.TypeOf(c.Fun).(*types.Signature)
+	if sel, method := ast.Unparen(c.Fun).(*ast.SelectorExpr); !ok || method && p.Info.Selections[sel] != nil {
+		return false
+	}
+	for v := range sig.Results().Variables() {
+		if b, basic := v.Type().Underlying().(*types.Basic); !(basic && b.Info()&types.IsString == 0) && !isError(v.Type()) {
+			return false
+		}
+	}
+	for v := range sig.Params().Variables() {
+		_, basic := v.Type().Underlying().(*types.Basic)
+		if !basic && !isByteSlice(v.Type()) && !isWriter(v.Type()) {
+			return false
+		}
+	}
+	return sig.Results().Len() > 0
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+func isByteSlice(t types.Type) bool {
+	return types.Identical(t.Underlying(), types.NewSlice(types.Universe.Lookup("byte").Type()))
+}
+
+// isWriter reports whether a type is an interface of the method Write alone.
+func isWriter(t types.Type) bool {
+	i, ok := t.Underlying().(*types.Interface)
+	return ok && i.NumMethods() == 1 && i.Method(0).Name() == "Write"
+}
+
 // oneOfMany is the method of an interface of the same package that takes any number of values, and is handed one; "" for
 // others. Values of interface types are left out: what takes them, such as a logger, is seldom asked one by one.
 func oneOfMany(p idiom.Place) string {

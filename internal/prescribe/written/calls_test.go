@@ -9,6 +9,7 @@ import (
 const called = `package m
 
 import (
+	"io"
 	"math/rand"
 	"os"
 	"time"
@@ -36,14 +37,15 @@ func read(name string) int {
 	text, _ := os.ReadFile(name) // yes
 	f, _ := os.Open(name) // -
 	n, _ := f.Read(text) // -
+	text, _ = io.ReadAll(f) // yes
 	return n
 }
 `
 
-// TestCalls: sources that the clock seeds, and files that are read whole.
+// TestCalls: sources that the clock seeds, and files and streams that are read whole.
 func TestCalls(t *testing.T) {
 	holds(t, called, func(p idiom.Place) string {
-		if ofClock(p) || readsFile(p) {
+		if ofClock(p) || readsFile(p) || readsAll(p) {
 			return "yes"
 		}
 		return ""
@@ -113,3 +115,39 @@ func decode(src []byte) []byte {
 
 // TestDecodedSize: slices that are longer than the decoded text.
 func TestDecodedSize(t *testing.T) { holds(t, decoded, decodedSize) }
+
+const ownCalls = `package m
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+func deflate(w io.Writer, in []byte, last bool) error { return nil }
+
+func own(w io.Writer, r io.Reader, b []byte, v any) {
+	deflate(w, b, true) // yes
+	os.WriteFile("x", b, 0o666) // yes
+	n, _ := strconv.Atoi("1") // yes
+	io.Copy(w, r) // -
+	fmt.Fprintln(w, n) // -
+	json.Unmarshal(b, v) // -
+	w.Write(b) // -
+	_ = hex.EncodeToString(b) // -
+	_ = string(b) // -
+}
+`
+
+// TestOnlyForItself: functions that can leave nothing of what they make.
+func TestOnlyForItself(t *testing.T) {
+	holds(t, ownCalls, func(p idiom.Place) string {
+		if OnlyForItself(p) {
+			return "yes"
+		}
+		return ""
+	})
+}
