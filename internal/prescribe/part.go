@@ -57,10 +57,10 @@ func (c *candidate) ownerMade(p *allocated) *finding.Finding {
 
 // ender is the method that ends the use of what holds the memory in an unexported field; "" for others.
 func (c *candidate) ender(p *allocated) string {
-	if c.source == nil || p.owner() == "" {
+	if c.source == nil || p.Expr == nil {
 		return ""
 	}
-	return holder.Ender(c.source, p.owner())
+	return holder.Ender(c.source, p.owner(), way.Function(c.source, p.of.Site), p.Expr.Node())
 }
 
 // bodyless is the function without a body to which the compiler says that the value goes; false for none.

@@ -3,6 +3,7 @@ package holder
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"iter"
 	"slices"
@@ -42,11 +43,15 @@ func Public(src *source.Program, field string) bool {
 // enders are methods without parameters after which a value is not used any more.
 var enders = []string{"Close", "Release", "Free", "Destroy"}
 
-// Ender is the method that ends the use of the struct that holds memory in an unexported field: one that closes it, or
-// else Read, whose error ends a stream. It is "" for others, for exported fields, whose memory others may keep, and for
-// connections, as net.Conn says what they are: Close may be called while another method runs.
-func Ender(src *source.Program, field string) string {
+// Ender is the method that ends the use of the struct that holds memory in an unexported field, itself or by way of a variable
+// of the function that makes it: one that closes it, or else Read or Next, whose error ends a stream. It is "" for others, for
+// exported fields, whose memory others may keep, and for connections, as net.Conn says what they are: Close may be called
+// while another method runs.
+func Ender(src *source.Program, field string, fn *ssa.Function, made ast.Node) string {
 	n, f := find(src, field)
+	if n == nil {
+		n, f = find(src, storedIn(src, fn, made))
+	}
 	if n == nil || f.Exported() || method(n, "SetReadDeadline") != nil {
 		return ""
 	}
@@ -58,7 +63,36 @@ func Ender(src *source.Program, field string) string {
 	if sig := method(n, "Read"); sig != nil && spell(sig.Params()) == "[]byte" && spell(sig.Results()) == "int, error" {
 		return fmt.Sprintf("Read of `%s`, once that returns an error", n.Obj().Name())
 	}
+	if sig := method(n, "Next"); sig != nil && sig.Params().Len() == 0 && strings.HasSuffix(spell(sig.Results()), ", error") {
+		return fmt.Sprintf("Next of `%s`, once that returns an error", n.Obj().Name())
+	}
 	return ""
+}
+
+// storedIn is the place of the only field that the result of a call is put into; "" for others.
+func storedIn(src *source.Program, fn *ssa.Function, e ast.Node) (field string) {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || fn == nil {
+		return ""
+	}
+	for in := range flow.Instructions(fn) {
+		c, ok := in.(*ssa.Call)
+		if !ok || c.Pos() != call.Lparen || c.Referrers() == nil {
+			continue
+		}
+		for _, use := range *c.Referrers() {
+			st, ok := use.(*ssa.Store)
+			if !ok || st.Val != ssa.Value(c) {
+				continue
+			}
+			at, ok := st.Addr.(*ssa.FieldAddr)
+			if !ok || field != "" {
+				return ""
+			}
+			field = src.PlaceOf(flow.Field(at).Pos())
+		}
+	}
+	return field
 }
 
 // method is the signature of a method; nil for none.

@@ -101,7 +101,7 @@ func TestEnder(t *testing.T) {
 		}
 		for _, e := range l.Exprs {
 			if e.Kind == source.Make {
-				got = append(got, [2]string{Of(p, l.Owner(e)).Obj().Name(), Ender(p, l.Owner(e))})
+				got = append(got, [2]string{Of(p, l.Owner(e)).Obj().Name(), Ender(p, l.Owner(e), nil, e.Node())})
 			}
 		}
 	}
@@ -115,5 +115,64 @@ func TestEnder(t *testing.T) {
 	want := [][2]string{{"list", ""}, {"idle", ""}, {"conn", "Close of `conn`"}, {"conn", ""}, {"stream", "Read of `stream`, once that returns an error"}, {"list", ""}, {"wire", ""}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+const archives = `package m
+
+import (
+	"bufio"
+	"io"
+)
+
+type archive struct{ in *bufio.Reader }
+
+func (a *archive) Next() (byte, error) { return a.in.ReadByte() }
+
+type either struct{ in *bufio.Reader }
+
+func (e *either) Next() (byte, error) { return e.in.ReadByte() }
+
+func open(r io.Reader) (*archive, error) {
+	in := bufio.NewReader(r) // Next of ` + "`archive`" + `, once that returns an error
+	if _, err := in.Peek(1); err != nil {
+		return nil, err
+	}
+	return &archive{in: in}, nil
+}
+
+func both(r io.Reader) (*archive, *either) {
+	in := bufio.NewReader(r) //
+	return &archive{in: in}, &either{in: in}
+}
+
+func none(r io.Reader) error {
+	in := bufio.NewReader(r) //
+	_, err := in.Peek(1)
+	return err
+}
+`
+
+// TestEnderOfVariable: a variable's value is in the only field that it is put into.
+func TestEnderOfVariable(t *testing.T) {
+	p, file := sourcetest.Load(t, archives)
+	seen := 0
+	for i, text := range strings.Split(archives, "\n") {
+		_, want, found := strings.Cut(text, " //")
+		if !found {
+			continue
+		}
+		for fn := range p.Functions() {
+			for _, e := range p.At(file, i+1).Exprs {
+				if fn.Name() == p.At(file, i+1).Func.Name && e.Call.Callee == "bufio.NewReader" {
+					seen++
+					if got := Ender(p, "", fn, e.Node()); got != strings.TrimSpace(want) {
+						t.Errorf("%s: %q, want %q", fn.Name(), got, want)
+					}
+				}
+			}
+		}
+	}	if seen != 3 {
+		t.Errorf("%d calls", seen)
 	}
 }
