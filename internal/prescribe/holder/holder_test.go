@@ -172,7 +172,8 @@ func TestEnderOfVariable(t *testing.T) {
 				}
 			}
 		}
-	}	if seen != 3 {
+	}
+	if seen != 3 {
 		t.Errorf("%d calls", seen)
 	}
 }
