@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
@@ -96,7 +97,7 @@ func OnlyForItself(p idiom.Place) bool {
 	}
 	for v := range sig.Params().Variables() {
 		_, basic := v.Type().Underlying().(*types.Basic)
-		if !basic && !isByteSlice(v.Type()) && !isWriter(v.Type()) {
+		if !basic && !flow.IsBytes(v.Type()) && !isWriter(v.Type()) {
 			return false
 		}
 	}
@@ -104,10 +105,6 @@ func OnlyForItself(p idiom.Place) bool {
 }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
-
-func isByteSlice(t types.Type) bool {
-	return types.Identical(t.Underlying(), types.NewSlice(types.Universe.Lookup("byte").Type()))
-}
 
 // isWriter reports whether a type is an interface of the method Write alone.
 func isWriter(t types.Type) bool {

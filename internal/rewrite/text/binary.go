@@ -33,8 +33,7 @@ var bytesAsWell = map[string]string{
 func AskString(on *code.Site) []code.Edit {
 	s := &site{on}
 	conv, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.CallExpr_Args || len(conv.Args) != 1 || !s.Info().Types[conv.Fun].IsType() ||
-		!code.IsBytes(s.Info().TypeOf(conv)) || !types.Identical(s.Info().TypeOf(conv.Args[0]), types.Typ[types.String]) {
+	if !ok || s.Cur.ParentEdgeKind() != edge.CallExpr_Args || s.ofText(conv) == nil {
 		return nil
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)

@@ -7,8 +7,6 @@ import (
 	"go/types"
 	"slices"
 
-	"golang.org/x/tools/go/ast/inspector"
-
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
@@ -28,13 +26,16 @@ func EncodeAtOnce(on *code.Site) []code.Edit {
 	if v == nil || body == nil {
 		return nil
 	}
-	list := s.next(stmt, 2)
-	uses := s.Uses(v, fn)[1:]
-	if len(list) != 2 || len(uses) != 2 {
+	first, follows := stmt.NextSibling()
+	if !follows || len(s.Uses(v, fn)) != 3 {
 		return nil
 	}
-	write, closing := s.droppedCall(list[0], v, "Write"), s.droppedCall(list[1], v, "Close")
-	if write == nil || closing == nil {
+	second, follows := first.NextSibling()
+	if !follows {
+		return nil
+	}
+	write := s.droppedCall(first.Node(), v, "Write")
+	if write == nil || s.droppedCall(second.Node(), v, "Close") == nil {
 		return nil
 	}
 	w := call.Args[1]
@@ -46,7 +47,7 @@ func EncodeAtOnce(on *code.Site) []code.Edit {
 		return nil
 	}
 	return []code.Edit{{Text: fmt.Sprintf("encode to `%s` at once, without an encoder", code.Brief(s.Source(w))),
-		Changes: []code.Change{{From: s.Offset(stmt.Node().Pos()), To: s.Offset(list[1].End()), Text: line}}}}
+		Changes: []code.Change{{From: s.Offset(stmt.Node().Pos()), To: s.Offset(second.Node().End()), Text: line}}}}
 }
 
 // encoded are the statements that write bytes to a buffer, encoded; "" for other writers.
@@ -72,23 +73,8 @@ func (s *site) encoded(w, encoding, bytes ast.Expr) string {
 	return line
 }
 
-// next are the n statements behind one, of its list; fewer where the list ends.
-func (s *site) next(stmt inspector.Cursor, n int) []ast.Stmt {
-	var list []ast.Stmt
-	switch around := stmt.Parent().Node().(type) {
-	case *ast.BlockStmt:
-		list = around.List
-	case *ast.CaseClause:
-		list = around.Body
-	case *ast.CommClause:
-		list = around.Body
-	}
-	at := slices.IndexFunc(list, func(n ast.Stmt) bool { return n == stmt.Node() })
-	return list[at+1 : min(at+1+n, len(list))]
-}
-
 // droppedCall is the call of a variable's method that a statement is, where nothing gets its results; nil for others.
-func (s *site) droppedCall(stmt ast.Stmt, v *types.Var, method string) *ast.CallExpr {
+func (s *site) droppedCall(stmt ast.Node, v *types.Var, method string) *ast.CallExpr {
 	var e ast.Expr
 	switch n := stmt.(type) {
 	case *ast.ExprStmt:
