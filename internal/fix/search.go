@@ -162,8 +162,8 @@ type search struct {
 }
 
 // Search tries the edits for the findings of a recording, those that promise most first, until the budget is
-// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before those that promise no more. Edits for findings
-// of runs that cannot be run again are judged, and not kept.
+// spent or ctx ends; it then returns the attempts made so far. Proved edits are tried before those that promise no
+// more. Edits for findings of runs that cannot be run again are judged, and not kept.
 func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result, error) {
 	o = o.withDefaults()
 	s := &search{o: o, judge: t.Judge, report: r, result: &Result{}, counts: map[trial.Bench]trial.Counts{},
