@@ -38,9 +38,10 @@ func (h *holder) exclusive(s *site, at inspector.Cursor) bool {
 func guards(s *site, fn *ast.FuncDecl) bool {
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
+		if sel, ok := n.(*ast.SelectorExpr); ok { // of any file of the package, so that its text is not at hand
+			of := s.Info().Uses[sel.Sel]
 			found = found || slices.Contains([]string{"Lock", "RLock", "TryLock", "CompareAndSwap", "Do"}, sel.Sel.Name) ||
-				strings.HasPrefix(s.Source(sel), "atomic.")
+				of != nil && of.Pkg() != nil && of.Pkg().Path() == "sync/atomic"
 		}
 		return !found
 	})
