@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
@@ -97,7 +96,7 @@ func OnlyForItself(p idiom.Place) bool {
 	}
 	for v := range sig.Params().Variables() {
 		_, basic := v.Type().Underlying().(*types.Basic)
-		if !basic && !flow.IsBytes(v.Type()) && !isWriter(v.Type()) {
+		if !basic && v.Type().String() != bytesType && !isWriter(v.Type()) {
 			return false
 		}
 	}

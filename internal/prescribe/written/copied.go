@@ -58,7 +58,9 @@ func copiedWhole(p idiom.Place) ast.Expr {
 	return ast.Unparen(from.Args[0])
 }
 
-func isBytes(p idiom.Place, e ast.Expr) bool { return p.Info.TypeOf(e).String() == "[]byte" }
+func isBytes(p idiom.Place, e ast.Expr) bool { return p.Info.TypeOf(e).String() == bytesType }
+
+const bytesType = "[]byte"
 
 // growsElsewhere reports whether another statement of the function than one appends to a variable: it sets the variable to
 // the result, or returns that.
