@@ -64,8 +64,8 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 	return p.settle(ctx)
 }
 
-// little is the part of the most that an edit promised from which on the judge looks first at what was counted: a budget is
-// not spent on the rest before that is kept.
+// little is a part of the most that an edit promised. Before edits that promise less than that are tried, the judge looks at
+// those that were counted: a budget is not spent on the rest first.
 const little = 0.05
 
 // counts reports whether something was counted that the judge has not looked at.

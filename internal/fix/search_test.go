@@ -191,7 +191,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestLittleLast: with a budget, what was counted is judged before edits are tried that promise little beside it.
+// TestLittleLast: with a budget, counted edits are judged before others are tried that promise little beside them.
 func TestLittleLast(t *testing.T) {
 	dir, r, want := made(t)
 	tools := toolsFor(t, dir, r)

@@ -243,7 +243,7 @@ var contracts = []contractRule{
 	{"log.(*Logger).", Drops},
 	{"log.", Drops},
 	{"testing.", Drops},
-	// Protocol buffers: what is decoded is copied, as is what is merged.
+	// Protocol buffers: decoded values are copies.
 	{"google.golang.org/protobuf/proto.Marshal", Drops},
 	{"google.golang.org/protobuf/proto.Unmarshal", Drops},
 	{"google.golang.org/protobuf/proto.Size", Drops},

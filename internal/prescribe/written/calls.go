@@ -77,9 +77,8 @@ func readsAll(p idiom.Place) bool {
 	return ok && slices.Contains([]string{"io.ReadAll", "io/ioutil.ReadAll"}, calleeName(p, c))
 }
 
-// OnlyForItself reports whether an expression calls a function, not a method, that can leave nothing of what it makes: its
-// results are numbers, truth values and errors, and what it is handed are these, texts, bytes and io.Writers, which keep
-// nothing that they are handed.
+// OnlyForItself reports whether an expression calls a function, not a method, that cannot keep memory: its results are numbers,
+// truth values and errors; its arguments are these, texts, bytes and io.Writers, and Write must not keep its argument.
 func OnlyForItself(p idiom.Place) bool {
 	c, ok := p.Expr.(*ast.CallExpr)
 	if !ok || p.Info.Types[c.Fun].IsType() {

@@ -142,7 +142,7 @@ func own(w io.Writer, r io.Reader, b []byte, v any) {
 }
 `
 
-// TestOnlyForItself: functions that can leave nothing of what they make.
+// TestOnlyForItself: functions that cannot keep memory.
 func TestOnlyForItself(t *testing.T) {
 	holds(t, ownCalls, func(p idiom.Place) string {
 		if OnlyForItself(p) {

@@ -49,7 +49,7 @@ func fromNil(p idiom.Place) string {
 	return v.Name()
 }
 
-// emptied is what an expression cuts to no length; nil for others.
+// emptied is the slice that an expression cuts to no length; nil for others.
 func emptied(e ast.Expr) ast.Expr {
 	s, ok := ast.Unparen(e).(*ast.SliceExpr)
 	if !ok || s.Low != nil || s.Slice3 {

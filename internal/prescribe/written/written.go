@@ -212,7 +212,7 @@ var Rules = []Rule{
 	{Name: "buffer of a copy", Cure: "pool-buffer", Kinds: kinds(finding.KindMake), Needs: []Need{Own, Big, DiesHere},
 		Tell: where(idiom.Place.CopyBuffer, "take {expr} from a sync.Pool: a loop reads into it and writes it out, and nothing has it afterwards")},
 	{Name: "read whole and forgotten", Cure: "pool-buffer", Needs: []Need{Called, Passing, Dies},
-		Tell: where(readsAll, "read into a bytes.Buffer from a pool, by its ReadFrom: what {callee} makes begins with 512 bytes and grows again and again, and its last use is in sight")},
+		Tell: where(readsAll, "read into a bytes.Buffer from a pool, by its ReadFrom: {callee} begins with 512 bytes, which grow again and again, and nothing keeps them")},
 	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
 	{Name: "scratch that begins as nil", Cure: "reuse-buffer", Needs: []Need{Called, Dies, Passing},

@@ -52,7 +52,7 @@ func ReadStream(on *code.Site) []code.Edit {
 	if e.Open != "" {
 		e.Open += "; "
 	}
-	e.Open += fmt.Sprintf("what `%s` reads from must not come back to this method", code.Brief(s.Source(call.Args[0])))
+	e.Open += fmt.Sprintf("reading from `%s` must not call this method again", code.Brief(s.Source(call.Args[0])))
 	field := h.add(s, &e, "raw", types.NewArray(types.Universe.Lookup("byte").Type(), int64(size)))
 	if field == "" {
 		return nil
