@@ -12,8 +12,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// taken says how a number is taken from bytes: how many, the method of a byte order for them, and what is called with its
-// result.
+// taken is the way from bytes to a number: how many bytes, the method of a byte order that reads them, and the conversion of
+// its result. An empty method is for a single byte, an empty conversion for a result of the right type.
 type taken struct {
 	bytes         int
 	method, wraps string
@@ -118,7 +118,7 @@ func (s *site) replaceRead(call *ast.CallExpr, read, set string) []code.Change {
 	return nil
 }
 
-// fails reports whether a branch is taken where an error is not nil, and does not come to what is behind it.
+// fails reports whether a branch runs where err is not nil, and leaves the block: the statements behind the branch do not run.
 func (s *site) fails(branch *ast.IfStmt, err string) bool {
 	cond, ok := ast.Unparen(branch.Cond).(*ast.BinaryExpr)
 	if !ok || cond.Op != token.NEQ || s.Source(cond.X) != err || s.Source(cond.Y) != "nil" || branch.Else != nil || len(branch.Body.List) == 0 {

@@ -85,7 +85,7 @@ type gathered struct {
 func (t *gathered) settled(at token.Pos) bool { return t.whole.IsValid() && at >= t.whole }
 
 // settle finds the first statement that sets the string to something else, as one that cuts the last separator off: there
-// the string gets what was collected. It is false where a loop may come back from there.
+// the string gets the collected text. It is false where a loop may run the statements before it again.
 func (t *gathered) settle(uses []inspector.Cursor, body *ast.BlockStmt) bool {
 	block := ast.Node(body)
 	for _, u := range uses {
