@@ -186,6 +186,8 @@ func ofMemory() []kind {
 		{"held by value", "batch-arena", owner.HoldValue},
 		{"objects in one slice", "batch-arena", memory.Slab},
 		{"objects in one slice", "batch-arena", memory.SlabVariable},
+		{"objects in slices of several", "batch-arena", memory.Chunks},
+		{"objects in slices of several", "batch-arena", owner.Slab},
 		{"slices from one array", "batch-arena", memory.Rows},
 		{"put back into its pool", "pool-misuse", putback.PutBack},
 		{"slice put by a pointer", "pool-misuse", owner.PoolHeaders},

@@ -3,7 +3,6 @@ package memory
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -188,81 +187,57 @@ func (s *site) redeclared(v *types.Var, loop inspector.Cursor) bool {
 // Slab makes the objects of a loop in one array.
 func Slab(on *code.Site) []code.Edit {
 	s := &site{on}
-	value, typ := s.pointee()
-	stmt, listed := code.Statement(s.Cur)
-	loop, in := s.loopAround()
-	if value == "" || !listed || !in {
+	o, ok := s.inTurn()
+	if !ok {
 		return nil
 	}
-	t := s.Trips(loop.Node())
-	list, ok := code.Statement(loop)
-	if t.Text == "" || !ok || list != loop || s.NamesLocals(typ) || s.inCondition(stmt) {
+	t := s.Trips(o.loop.Node())
+	if t.Text == "" {
 		return nil
 	}
-	slab := s.Fresh("slab", s.Cur.Node().Pos())
-	typeText := s.Source(typ)
-	open := fmt.Sprintf("one %s that is kept keeps all of them in memory", typeText)
+	open := fmt.Sprintf("one %s that is kept keeps all of them in memory", o.typ)
 	if t.Open != "" {
 		open += "; " + t.Open
 	}
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("make the %s of all turns in one slice of %s", typeText, t.Text),
-		Changes: []code.Change{
-			s.Before(loop.Node(), fmt.Sprintf("%s := make([]%s, 0, %s)", slab, typeText, t.Text)),
-			s.Before(stmt.Node(), fmt.Sprintf("%s = append(%[1]s, %s)", slab, value)),
-			s.Replace(s.Cur.Node(), fmt.Sprintf("&%s[len(%[1]s)-1]", slab)),
-		}}}
+	return []code.Edit{{Open: open, Text: fmt.Sprintf("make the %s of all turns in one slice of %s", o.typ, t.Text),
+		Changes: s.inSlab(o, fmt.Sprintf("%s := make([]%s, 0, %s)", o.slab, o.typ, t.Text), fmt.Sprintf("%s = append(%[1]s, %s)", o.slab, o.value))}}
 }
 
-// pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be
-// evaluated a statement earlier, and of new(T).
-func (s *site) pointee() (value string, typ ast.Expr) {
-	switch n := s.Cur.Node().(type) {
-	case *ast.UnaryExpr:
-		lit, ok := n.X.(*ast.CompositeLit)
-		if !ok || n.Op != token.AND || lit.Type == nil {
-			return "", nil
-		}
-		if _, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct); !isStruct {
-			return "", nil
-		}
-		if v, _ := s.Defined(); v == nil {
-			for _, e := range lit.Elts {
-				if kv, pair := e.(*ast.KeyValueExpr); pair {
-					e = kv.Value
-				}
-				if !s.Pure(e) && s.Info().Types[e].Value == nil {
-					return "", nil
-				}
-			}
-		}
-		return s.Source(lit), lit.Type
-	case *ast.CallExpr:
-		if s.Builtin(n, "new") == nil {
-			return "", nil
-		}
-		if _, isStruct := s.Info().TypeOf(n.Args[0]).Underlying().(*types.Struct); isStruct && s.Info().Types[n.Args[0]].IsType() {
-			return s.Source(n.Args[0]) + "{}", n.Args[0]
-		}
+// Chunks makes the objects of a loop in arrays of several, where the number of turns is not known.
+func Chunks(on *code.Site) []code.Edit {
+	s := &site{on}
+	o, ok := s.inTurn()
+	if !ok || s.Trips(o.loop.Node()).Text != "" {
+		return nil
 	}
-	return "", nil
+	return []code.Edit{{Open: code.OneKeeps(o.typ), Text: fmt.Sprintf("make the %s of the turns in slices of several", o.typ),
+		Changes: s.inSlab(o, fmt.Sprintf("var %s []%s", o.slab, o.typ), s.Chunk(o.slab, o.typ, o.value)...)}}
 }
 
-// inCondition reports whether an expression of a statement may not be evaluated although the
-// statement is: a short circuit, or the condition of a loop.
-func (s *site) inCondition(stmt inspector.Cursor) bool {
-	for c := range s.Cur.Enclosing() {
-		if c == stmt {
-			break
-		}
-		if b, ok := c.Node().(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
-			return true
-		}
+// turned is an object that a turn of a loop makes.
+type turned struct {
+	value, typ, slab string // as Go source; the slab is a free name
+	stmt, loop       inspector.Cursor
+}
+
+// inTurn is the object that the site makes in a loop, if a slice before the loop can have it.
+func (s *site) inTurn() (o turned, ok bool) {
+	value, typ := s.Pointee()
+	stmt, listed := code.Statement(s.Cur)
+	loop, in := s.loopAround()
+	if value == "" || !listed || !in {
+		return o, false
 	}
-	switch stmt.Node().(type) {
-	case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.DeclStmt:
-		return false
+	if list, ok := code.Statement(loop); !ok || list != loop || s.NamesLocals(typ) || s.InCondition(stmt) {
+		return o, false
 	}
-	return true
+	return turned{value, s.Source(typ), s.Fresh("slab", s.Cur.Node().Pos()), stmt, loop}, true
+}
+
+// inSlab are the changes that declare a slice before the loop, append an object to it, and point to that.
+func (s *site) inSlab(o turned, decl string, appended ...string) []code.Change {
+	return []code.Change{s.Before(o.loop.Node(), decl), s.Before(o.stmt.Node(), appended...),
+		s.Replace(s.Cur.Node(), fmt.Sprintf("&%s[len(%[1]s)-1]", o.slab))}
 }
 
 // Rows takes the slices that the turns of a loop make from one array.
@@ -277,7 +252,7 @@ func Rows(on *code.Site) []code.Edit {
 	typ, isSlice := call.Args[0].(*ast.ArrayType)
 	t := s.Trips(loop.Node())
 	list, ok := code.Statement(loop)
-	if !isSlice || t.Text == "" || !ok || list != loop || s.NamesLocals(typ) || !s.sameEachTurn(call, loop) || s.inCondition(stmt) {
+	if !isSlice || t.Text == "" || !ok || list != loop || s.NamesLocals(typ) || !s.sameEachTurn(call, loop) || s.InCondition(stmt) {
 		return nil
 	}
 	rows := s.Fresh("rows", s.Cur.Node().Pos())

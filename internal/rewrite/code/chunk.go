@@ -1,0 +1,81 @@
+package code
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+// Pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be
+// evaluated a statement earlier, and of new(T).
+func (s *Site) Pointee() (value string, typ ast.Expr) {
+	switch n := s.Cur.Node().(type) {
+	case *ast.UnaryExpr:
+		lit, ok := n.X.(*ast.CompositeLit)
+		if !ok || n.Op != token.AND || lit.Type == nil {
+			return "", nil
+		}
+		if _, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct); !isStruct {
+			return "", nil
+		}
+		if v, _ := s.Defined(); v == nil {
+			for _, e := range lit.Elts {
+				if kv, pair := e.(*ast.KeyValueExpr); pair {
+					e = kv.Value
+				}
+				if !s.Pure(e) && s.Info().Types[e].Value == nil {
+					return "", nil
+				}
+			}
+		}
+		return s.Source(lit), lit.Type
+	case *ast.CallExpr:
+		if s.Builtin(n, "new") == nil {
+			return "", nil
+		}
+		if _, isStruct := s.Info().TypeOf(n.Args[0]).Underlying().(*types.Struct); isStruct && s.Info().Types[n.Args[0]].IsType() {
+			return s.Source(n.Args[0]) + "{}", n.Args[0]
+		}
+	}
+	return "", nil
+}
+
+// InCondition reports whether an expression of a statement may not be evaluated although the
+// statement is: a short circuit, or the condition of a loop.
+func (s *Site) InCondition(stmt inspector.Cursor) bool {
+	for c := range s.Cur.Enclosing() {
+		if c == stmt {
+			break
+		}
+		if b, ok := c.Node().(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+			return true
+		}
+	}
+	switch stmt.Node().(type) {
+	case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.DeclStmt:
+		return false
+	}
+	return true
+}
+
+// mostInChunk is how many objects an array of several has at most: so many stay in memory for one.
+const mostInChunk = 32
+
+// Chunk are the statements that append a value to a slice without moving what it has: a full one is left to those who
+// point into it. The first has four elements, and each is larger than the one before, up to a bound.
+func (s *Site) Chunk(slice, typ, value string) []string {
+	room := fmt.Sprintf("min(2*cap(%s)+4, %d)", slice, mostInChunk)
+	if !s.Since("go1.21") || s.Lookup("min", s.Cur.Node().Pos()) != types.Universe.Lookup("min") {
+		room = "16"
+	}
+	return []string{fmt.Sprintf("if len(%s) == cap(%[1]s) {\n%[1]s = make([]%s, 0, %s)\n}", slice, typ, room),
+		fmt.Sprintf("%s = append(%[1]s, %s)", slice, value)}
+}
+
+// OneKeeps is the question that arrays of several leave open.
+func OneKeeps(typ string) string {
+	return fmt.Sprintf("one %s that is kept keeps up to %d others in memory", typ, mostInChunk-1)
+}
