@@ -194,6 +194,7 @@ func ofMemory() []kind {
 		{"slice from a pool", "pool-buffer", memory.PoolSlice},
 		{"value from a pool", "pool-object", memory.PoolStruct},
 		{"buffer from a pool", "pool-buffer", memory.PoolBuffer},
+		{"read to a pooled buffer", "pool-buffer", memory.PoolRead},
 		{"writer from a pool", "pool-object", memory.PoolWriter},
 	}
 }
