@@ -101,6 +101,7 @@ func ofMaking() []kind {
 		{"error without fmt", "avoid-conversion", text.ErrorText},
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
+		{"memory of a text", "avoid-conversion", text.WriteView},
 		{"parts one by one", "avoid-conversion", parts.SplitSeq},
 		{"parts cut in a loop", "avoid-conversion", parts.CutLoop},
 		{"cut instead of split", "avoid-conversion", parts.SplitCut},
@@ -123,6 +124,7 @@ func ofMaking() []kind {
 		{"count instead of split", "avoid-conversion", parts.CountParts},
 		{"bytes asked as bytes", "avoid-conversion", text.AskBytes},
 		{"text asked as text", "avoid-conversion", text.AskString},
+		{"matches of a text", "avoid-conversion", text.AskMatches},
 		{"taken as a text", "avoid-conversion", text.TakeText},
 		{"in one case on the stack", "avoid-conversion", key.InOneCase},
 		{"header as it is kept", "avoid-conversion", key.CanonicalName},
@@ -139,6 +141,7 @@ func ofMaking() []kind {
 		{"appended onto", "reuse-buffer", text.AppendOnto},
 		{"String instead of fmt", "avoid-conversion", text.CallString},
 		{"type without fmt", "avoid-conversion", text.TypeName},
+		{"written one after the other", "avoid-conversion", sum.WriteInTurn},
 		{"added at once", "presize-builder", sum.AddAtOnce},
 		{"concatenation to Builder", "presize-builder", sum.CollectText},
 		{"collected on the stack", "presize-builder", sum.CollectOnStack},
@@ -207,7 +210,8 @@ func ofCalls() []kind {
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
-var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text"}
+var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
+	"written one after the other", "memory of a text"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
