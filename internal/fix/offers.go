@@ -103,7 +103,7 @@ func place(row finding.Row, at evidence.Site) code.Place {
 	f, life := row.Finding, row.Remedy.Life
 	p := code.Place{File: at.File, Line: at.Line, Dies: life.End == finding.EndFrame && life.Frame == 0, Held: life.Ways.Lines,
 		Outlives: life.End == finding.EndStored || life.End == finding.EndShared || life.End == finding.EndResult && life.Frame > 0 || life.Frame > 1,
-		Grown:    f.Allocation.Kind == finding.KindGrowth && f.Allocation.Via == ""}
+		Grown:    f.Allocation.Kind == finding.KindGrowth && f.Allocation.Via == "", Table: f.Allocation.Kind == finding.KindMapGrowth}
 	total := 0.0
 	for _, c := range f.Allocation.Sizes {
 		total += c.Objects

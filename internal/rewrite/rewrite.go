@@ -167,6 +167,7 @@ func ofMemory() []kind {
 		{"Buffer instead of Builder", "reuse-buffer", memory.BuilderToBuffer},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},
+		{"field with its size", "presize-slice", owner.FieldRoom},
 		{"gathered with its size", "presize-slice", gather.WithSize},
 		{"copy with room", "presize-slice", idiom.CopyWithRoom},
 		{"made with room", "presize-slice", idiom.RoomAtOnce},
@@ -175,6 +176,7 @@ func ofMemory() []kind {
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
+		{"builder with twice the size", "presize-builder", memory.GrowMore},
 		{"array on the stack", "keep-on-stack", memory.StackArray},
 		{"array on the stack", "keep-on-stack", memory.StackAppended},
 		{"array of the caller", "reuse-buffer", memory.CallersArray},
@@ -211,7 +213,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"written one after the other", "memory of a text"}
+	"written one after the other", "memory of a text", "field with its size", "builder with twice the size"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

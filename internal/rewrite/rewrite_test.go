@@ -109,6 +109,9 @@ func examples(t *testing.T) []example {
 		if section(a, "dies") != nil { // in the function, in blocks that a pool is good for
 			x.place.Dies, x.place.Sizes = true, largeSeen
 		}
+		if section(a, "table") != nil { // a map that grew
+			x.place.Grown, x.place.Table, x.place.Sizes = false, true, largeSeen
+		}
 		if section(a, "small") != nil { // in the function, and small
 			x.place.Dies = true
 		}

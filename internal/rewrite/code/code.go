@@ -63,6 +63,7 @@ type Place struct {
 	Line  int     // counts from 1
 	Sizes []int64 // of the blocks that were seen there, in bytes, smallest first; may be empty
 	Grown bool    // the blocks are those of slices that append grew there
+	Table bool    // the blocks are those of maps that grew there
 	// Dies is true where nothing that the function of the line calls, returns or stores keeps the
 	// memory, and Held lists the lines of the function that put a reference to it elsewhere.
 	Dies bool

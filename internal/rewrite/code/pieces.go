@@ -91,6 +91,21 @@ func (s *Site) Room(least int64) int64 {
 	return least
 }
 
+// MostReserved is the size that edits reserve at most because the recording needed it, in bytes.
+const MostReserved = 64 << 10
+
+// Seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or more than most.
+func (s *Site) Seen(most int64) int64 {
+	if len(s.Place.Sizes) == 0 {
+		return 0
+	}
+	size := s.Place.Sizes[(len(s.Place.Sizes)*9)/10]
+	if size > most {
+		return 0
+	}
+	return size
+}
+
 // Steady reports whether expressions have the same value in whichever order they are evaluated between each
 // other's calls: none calls what may have effects, or those that call nothing are constants and variables that no call can set.
 func (s *Site) Steady(list []ast.Expr) bool {

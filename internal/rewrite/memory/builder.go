@@ -259,12 +259,37 @@ func PresizeBuilder(on *code.Site) []code.Edit {
 		}
 		out = s.sizedByInput(c)
 	}
-	if size := s.seen(); size > 0 && len(out) == 0 {
+	if size := s.Seen(code.MostReserved); size > 0 && len(out) == 0 {
 		out = append(out, code.Edit{Open: fmt.Sprintf("%d bytes are what the recording needed", size),
 			Text:    fmt.Sprintf("reserve %d bytes in `%s`", size, c.v.Name()),
 			Changes: []code.Change{s.After(c.decl.Node(), fmt.Sprintf("%s.Grow(%d)", c.v.Name(), size))}})
 	}
 	return out
+}
+
+// GrowMore lets the only Grow of a builder or buffer ask for twice as much, where it asks for the length of something and
+// the text outgrows that.
+func GrowMore(on *code.Site) []code.Edit {
+	s := &site{on}
+	c := s.collectorOf("strings.Builder", "bytes.Buffer")
+	if c == nil {
+		return nil
+	}
+	var grows []*ast.CallExpr
+	for _, call := range c.calls {
+		if called(call) == "Grow" {
+			grows = append(grows, call.Node().(*ast.CallExpr))
+		}
+	}
+	most := s.Seen(code.MostReserved)
+	outgrown := slices.ContainsFunc(s.Place.Sizes, func(size int64) bool { return size < most })
+	if len(grows) != 1 || !outgrown || s.Builtin(grows[0].Args[0], "len") == nil {
+		return nil
+	}
+	text := s.Source(grows[0].Args[0])
+	return []code.Edit{{Open: fmt.Sprintf("the text must usually be longer than `%s` bytes", code.Brief(text)),
+		Text:    fmt.Sprintf("let `%s` reserve twice as much: it is outgrown", c.v.Name()),
+		Changes: []code.Change{s.Replace(grows[0].Args[0], "2*"+text)}}}
 }
 
 // handedDown reports whether all uses but method calls take the address of the collector: others then write to it,
@@ -329,19 +354,6 @@ func (s *site) collects(c *collector) []code.Edit {
 	}
 	return []code.Edit{{Open: open, Text: fmt.Sprintf("reserve %s bytes in `%s`", code.Brief(a.Text), c.v.Name()),
 		Changes: []code.Change{s.Before(first.Node(), append(a.Lines, fmt.Sprintf("%s.Grow(%s)", c.v.Name(), a.Text))...)}}}
-}
-
-// seen is the size that nine of ten blocks of the place had at most; 0 if that is not known or too
-// large to reserve without a bound.
-func (s *site) seen() int64 {
-	if len(s.Place.Sizes) == 0 {
-		return 0
-	}
-	size := s.Place.Sizes[(len(s.Place.Sizes)*9)/10]
-	if size > largestArray {
-		return 0
-	}
-	return size
 }
 
 // inputs are the lengths of the strings and bytes that the function was handed.

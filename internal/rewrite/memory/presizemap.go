@@ -108,13 +108,38 @@ func (s *site) sizeMap(maker inspector.Cursor, dst target, fn inspector.Cursor) 
 		switch at.Parent().Parent().Node().(type) {
 		case *ast.IfStmt, *ast.BlockStmt, *ast.SwitchStmt:
 		default:
-			return nil
+			return s.usualMap(maker, dst)
 		}
 		if at, ok = code.Statement(at.Parent()); !ok {
-			return nil
+			return s.usualMap(maker, dst)
 		}
 	}
-	return nil
+	return s.usualMap(maker, dst)
+}
+
+// usualMap gives a map that is made empty the number of entries that nine of ten had room for when they had grown.
+func (s *site) usualMap(maker inspector.Cursor, dst target) []code.Edit {
+	size := s.Seen(code.MostReserved)
+	e := maker.Node().(ast.Expr)
+	t, ok := s.Info().TypeOf(e).Underlying().(*types.Map)
+	if !s.Place.Table || !ok || size == 0 {
+		return nil
+	}
+	// A group of internal/runtime/maps has a word of control bytes and eight slots; a table has a power of two of groups, of
+	// which seven eighths are filled.
+	const slots, word = 8, 8
+	slot := s.SizeOf(types.NewStruct([]*types.Var{types.NewField(0, nil, "key", t.Key(), false), types.NewField(0, nil, "elem", t.Elem(), false)}, nil))
+	groups := int64(1)
+	for slot > 0 && groups*2*(word+slots*slot) <= size {
+		groups *= 2
+	}
+	if groups < 2 {
+		return nil // the size of a small map, or one that type parameters decide
+	}
+	entries := groups * slots * 7 / 8
+	return []code.Edit{{Open: fmt.Sprintf("the recording needed room for %d entries; a map with fewer has it, too", entries),
+		Text:    fmt.Sprintf("make `%s` with room for %d entries", dst.text, entries),
+		Changes: []code.Change{s.Replace(e, fmt.Sprintf("make(%s, %d)", s.emptyMap(e), entries))}}}
 }
 
 // insertsInto are the places behind a maker that put something into a map.

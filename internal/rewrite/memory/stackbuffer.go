@@ -18,7 +18,7 @@ func StackBuffer(on *code.Site) []code.Edit {
 		!c.methods("Write", "WriteString", "WriteByte", "WriteRune", "Len", "Reset", "String", "Truncate", "Bytes") {
 		return nil
 	}
-	size := s.seen()
+	size := s.Seen(largestArray)
 	if size == 0 || s.copies(c) || s.retains(c) != "" {
 		return nil // what keeps its bytes keeps the array, on the heap
 	}

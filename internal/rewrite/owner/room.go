@@ -1,0 +1,96 @@
+package owner
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ast/edge"
+
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+)
+
+// FieldRoom makes a slice that a field grows with the capacity that it was seen to reach, in the literal that makes its
+// struct, where the package has only one.
+func FieldRoom(on *code.Site) []code.Edit {
+	s := &site{on}
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || !s.Place.Grown || s.Builtin(call, "append") == nil || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return nil
+	}
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	if len(assign.Lhs) != 1 || assign.Tok != token.ASSIGN {
+		return nil
+	}
+	field := s.fieldOf(s.File, assign.Lhs[0])
+	if field == nil || s.Source(call.Args[0]) != s.Source(assign.Lhs[0]) {
+		return nil
+	}
+	slice, ok := field.Type().Underlying().(*types.Slice)
+	size := s.Seen(code.MostReserved)
+	if !ok || s.SizeOf(slice.Elem()) == 0 || size/s.SizeOf(slice.Elem()) < 2 {
+		return nil
+	}
+	f, lit := s.onlyMaker(ast.Unparen(assign.Lhs[0]).(*ast.SelectorExpr), field)
+	if lit == nil {
+		return nil
+	}
+	text, imports, ok := f.Spell(field.Type(), lit.Pos())
+	if !ok {
+		return nil
+	}
+	room := size / s.SizeOf(slice.Elem())
+	value := fmt.Sprintf("%s: make(%s, 0, %d)", field.Name(), text, room)
+	if len(lit.Elts) > 0 {
+		value += ", "
+		if f.Line(lit.Elts[0].Pos()) > f.Line(lit.Lbrace) {
+			value = "\n" + value
+		}
+	}
+	e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %d with its struct", s.Source(assign.Lhs[0]), room), Imports: imports,
+		Open:    fmt.Sprintf("the recording needed %d elements; a struct with fewer has room for them, too; nobody must ask whether the field is nil", room),
+		Changes: []code.Change{f.Insert(f.Offset(lit.Lbrace)+1, value)}}
+	return []code.Edit{s.in(f, e)}
+}
+
+// onlyMaker is the literal of the struct that has a field, and its file, if the package has one such literal, it names the
+// fields, and the field is not among them; nil otherwise.
+func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *ast.CompositeLit) {
+	named, ok := pointed(s.Info().TypeOf(sel.X)).(*types.Named)
+	if !ok || named.TypeArgs().Len() > 0 {
+		return nil, nil
+	}
+	var in *code.File
+	var only *ast.CompositeLit
+	for _, f := range s.Package {
+		for c := range f.Root.Preorder((*ast.CompositeLit)(nil)) {
+			lit := c.Node().(*ast.CompositeLit)
+			if !types.Identical(f.Info().TypeOf(lit), named) {
+				continue
+			}
+			if only != nil {
+				return nil, nil
+			}
+			in, only = f, lit
+		}
+	}
+	if only == nil || len(only.Elts) > 0 && !keyedWithout(only, field.Name()) {
+		return nil, nil
+	}
+	return in, only
+}
+
+// keyedWithout reports whether a literal names its fields, and not this one.
+func keyedWithout(lit *ast.CompositeLit, field string) bool {
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		if id, ok := kv.Key.(*ast.Ident); ok && id.Name == field {
+			return false
+		}
+	}
+	return true
+}
