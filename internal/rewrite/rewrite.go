@@ -213,7 +213,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"written one after the other", "memory of a text", "field with its size", "builder with twice the size"}
+	"memory of a text"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
