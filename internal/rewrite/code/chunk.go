@@ -61,11 +61,11 @@ func (s *Site) InCondition(stmt inspector.Cursor) bool {
 	return true
 }
 
-// mostInChunk is how many objects an array of several has at most: so many stay in memory for one.
+// mostInChunk is the number of objects in the largest array of several. As long as one of them is in use, all stay in memory.
 const mostInChunk = 32
 
-// Chunk are the statements that append a value to a slice without moving what it has: a full one is left to those who
-// point into it. The first has four elements, and each is larger than the one before, up to a bound.
+// Chunk are the statements that append a value to a slice whose elements never move, as pointers to them are kept: where it
+// is full, a new one begins. The first has room for four, and each is larger than the one before, up to a bound.
 func (s *Site) Chunk(slice, typ, value string) []string {
 	room := fmt.Sprintf("min(2*cap(%s)+4, %d)", slice, mostInChunk)
 	if !s.Since("go1.21") || s.Lookup("min", s.Cur.Node().Pos()) != types.Universe.Lookup("min") {

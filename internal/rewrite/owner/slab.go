@@ -11,7 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// Slab makes what a list or a map of the receiver points to in arrays of several, which a field has.
+// Slab makes the objects that a list or a map of the receiver points to in arrays of several. A field of the receiver has
+// the array that is not full yet.
 func Slab(on *code.Site) []code.Edit {
 	s := &site{on}
 	value, typ := s.Pointee()

@@ -14,8 +14,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// WriteInTurn writes the parts of a concatenation one after the other to a writer that keeps what it is given, and the
-// error of a part that fails for the next one.
+// WriteInTurn writes the parts of a concatenation one after the other to a writer in memory. Such a writer reports an error
+// at each write after the one that failed, so only the last result is looked at.
 func WriteInTurn(on *code.Site) []code.Edit {
 	s := &site{on}
 	sum, ok := s.Cur.Node().(*ast.BinaryExpr)
@@ -33,7 +33,7 @@ func WriteInTurn(on *code.Site) []code.Edit {
 		return nil
 	}
 	for _, p := range parts[1:] {
-		if !s.unaware(p) { // of what is written before it
+		if !s.unaware(p) {
 			return nil
 		}
 	}
@@ -45,7 +45,7 @@ func WriteInTurn(on *code.Site) []code.Edit {
 		Changes: []code.Change{s.Before(stmt, lines...), s.Replace(sum, parts[len(parts)-1].text)}}}
 }
 
-// collects reports whether a type is a writer in memory, whose WriteString fails for nothing but what failed before.
+// collects reports whether a type is a writer in memory, whose WriteString fails where an earlier write failed.
 func collects(t types.Type) bool {
 	return code.Named(t, "strings.Builder") || code.Named(t, "bytes.Buffer") || code.Named(t, "bufio.Writer")
 }
@@ -95,8 +95,8 @@ func (s *site) joined(exprs []ast.Expr) []part {
 	return out
 }
 
-// unaware reports whether a part is the same before and after something is written: it is of variables, fields and
-// constants, and of what strings and strconv make of these.
+// unaware reports whether a part is the same before and after something is written: it has only variables, fields,
+// constants, and calls of strings and strconv with these.
 func (s *site) unaware(p part) bool {
 	same := true
 	for _, e := range p.exprs {

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteView writes the memory of a text itself to a hash that takes bytes only: by the contract of io.Writer, Write neither
-// changes nor keeps what it is given.
+// changes nor keeps the bytes.
 func WriteView(on *code.Site) []code.Edit {
 	s := &site{on}
 	h, text, at := s.hashed()
