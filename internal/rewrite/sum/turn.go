@@ -14,8 +14,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// WriteInTurn writes the parts of a concatenation one after the other to a writer in memory. Such a writer reports an error
-// at each write after the one that failed, so only the last result is looked at.
+// WriteInTurn writes the parts of a concatenation one after the other to a buffer or a bufio.Writer. These report an
+// error at each write after the one that failed, so only the last result is looked at.
 func WriteInTurn(on *code.Site) []code.Edit {
 	s := &site{on}
 	sum, ok := s.Cur.Node().(*ast.BinaryExpr)
@@ -45,7 +45,7 @@ func WriteInTurn(on *code.Site) []code.Edit {
 		Changes: []code.Change{s.Before(stmt, lines...), s.Replace(sum, parts[len(parts)-1].text)}}}
 }
 
-// collects reports whether a type is a writer in memory, whose WriteString fails where an earlier write failed.
+// collects reports whether a type is a buffer, or a writer with one, whose WriteString fails where an earlier write failed.
 func collects(t types.Type) bool {
 	return code.Named(t, "strings.Builder") || code.Named(t, "bytes.Buffer") || code.Named(t, "bufio.Writer")
 }
