@@ -71,6 +71,7 @@ var (
 // are in sections of their names, with .after behind it where the edit changes them.
 type example struct {
 	name, want, open string
+	second           bool              // the second edit of the kind is wanted
 	files, result    map[string][]byte // by name
 	place            code.Place
 }
@@ -89,7 +90,7 @@ func examples(t *testing.T) []example {
 			t.Fatal(err)
 		}
 		x := example{name: strings.TrimSuffix(filepath.Base(name), ".txtar"), want: strings.TrimSpace(string(section(a, "want"))),
-			open: strings.TrimSpace(string(section(a, "open"))), files: map[string][]byte{}, result: map[string][]byte{}}
+			open: strings.TrimSpace(string(section(a, "open"))), second: section(a, "second") != nil, files: map[string][]byte{}, result: map[string][]byte{}}
 		if x.want == "" {
 			continue
 		}
@@ -174,7 +175,11 @@ func TestEdits(t *testing.T) {
 			}
 			place := x.place
 			place.File = filepath.Join(at, x.folder(crlf), "p.go")
-			e, ok := first(p.At(place), x.want)
+			edits := p.At(place)
+			if x.second {
+				edits = edits[1+slices.IndexFunc(edits, func(e code.Edit) bool { return e.Kind == x.want }):]
+			}
+			e, ok := first(edits, x.want)
 			if !ok {
 				t.Errorf("%s: no edit of kind %q", x.name, x.want)
 				continue

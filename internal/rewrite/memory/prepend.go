@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
@@ -59,9 +60,14 @@ func AppendAndReverse(on *code.Site) []code.Edit {
 		elems = append([]string{text}, elems...)
 	}
 	turned, imports := s.Reverse(v.Name(), loop.Node().Pos())
-	return []code.Edit{{Text: fmt.Sprintf("append to `%s`, and turn it round behind the loop", v.Name()), Imports: imports, Changes: []code.Change{
+	e := code.Edit{Text: fmt.Sprintf("append to `%s`, and turn it round behind the loop", v.Name()), Imports: imports, Changes: []code.Change{
 		s.Replace(call, fmt.Sprintf("append(%s, %s)", v.Name(), strings.Join(elems, ", "))),
-		s.After(loop.Node(), turned)}}}
+		s.After(loop.Node(), turned)}}
+	out := []code.Edit{e}
+	for _, room := range s.reserveSeen(v) {
+		out = append(out, code.Edit{Text: room.Text + ", " + e.Text, Open: room.Open, Imports: imports, Changes: slices.Concat(room.Changes, e.Changes)})
+	}
+	return out
 }
 
 // emptyBefore reports whether a slice is declared empty in the list of a loop, and nothing between the two names
