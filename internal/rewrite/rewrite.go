@@ -237,6 +237,9 @@ func (p *Program) at(place code.Place, all []kind) []code.Edit {
 			return true
 		}
 		s := &code.Site{File: f, Cur: c, Place: place}
+		if s.Jumps() {
+			return true
+		}
 		for _, k := range all {
 			for _, e := range k.find(s) {
 				e.Code, e.Kind, e.File, e.Package, e.Line = k.code, k.name, f.Name, f.Pkg.PkgPath, place.Line

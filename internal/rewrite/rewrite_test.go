@@ -129,6 +129,14 @@ func examples(t *testing.T) []example {
 	return out
 }
 
+// edit is the one of a list that a case is about.
+func (x example) edit(edits []code.Edit) (code.Edit, bool) {
+	if i := slices.IndexFunc(edits, func(e code.Edit) bool { return e.Kind == x.want }); x.second {
+		edits = edits[i+1:]
+	}
+	return first(edits, x.want)
+}
+
 // folder is where the packages of a case lie in one module for all.
 func (x example) folder(crlf bool) string {
 	if crlf {
@@ -175,11 +183,7 @@ func TestEdits(t *testing.T) {
 			}
 			place := x.place
 			place.File = filepath.Join(at, x.folder(crlf), "p.go")
-			edits := p.At(place)
-			if x.second {
-				edits = edits[1+slices.IndexFunc(edits, func(e code.Edit) bool { return e.Kind == x.want }):]
-			}
-			e, ok := first(edits, x.want)
+			e, ok := x.edit(p.At(place))
 			if !ok {
 				t.Errorf("%s: no edit of kind %q", x.name, x.want)
 				continue
@@ -397,6 +401,9 @@ func silentAt(t *testing.T, p *Program, place code.Place, marks string, reasons 
 	small := func(kind string) bool { return strings.Contains(marks, kind+" on the stack") }
 	if (small("array") || small("parts") || small("encoded")) && !strings.Contains(marks, "blocks of that size") {
 		place.Sizes, place.Dies = sizesSeen, false
+	}
+	if strings.Contains(marks, "field with its size") || strings.Contains(marks, "twice the size") && !strings.Contains(marks, "of one size") {
+		place.Sizes, place.Grown = sizesSeen, true
 	}
 	edits := p.At(place)
 	for mark := range strings.SplitSeq(marks, "; silent ") {

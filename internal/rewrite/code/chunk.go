@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
@@ -12,6 +13,9 @@ import (
 // Pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be
 // evaluated a statement earlier, and of new(T).
 func (s *Site) Pointee() (value string, typ ast.Expr) {
+	if s.watchesEnds() {
+		return "", nil
+	}
 	switch n := s.Cur.Node().(type) {
 	case *ast.UnaryExpr:
 		lit, ok := n.X.(*ast.CompositeLit)
@@ -22,11 +26,13 @@ func (s *Site) Pointee() (value string, typ ast.Expr) {
 			return "", nil
 		}
 		if v, _ := s.Defined(); v == nil {
+			stmt, listed := Statement(s.Cur)
+			calls := listed && s.callsFunctions(stmt.Node())
 			for _, e := range lit.Elts {
 				if kv, pair := e.(*ast.KeyValueExpr); pair {
 					e = kv.Value
 				}
-				if !s.Pure(e) && s.Info().Types[e].Value == nil {
+				if constant := s.Info().Types[e].Value != nil; !constant && (calls || !s.Pure(e)) {
 					return "", nil
 				}
 			}
@@ -54,11 +60,38 @@ func (s *Site) InCondition(stmt inspector.Cursor) bool {
 			return true
 		}
 	}
-	switch stmt.Node().(type) {
-	case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt, *ast.DeclStmt:
+	switch n := stmt.Node().(type) {
+	case *ast.AssignStmt, *ast.ExprStmt, *ast.ReturnStmt, *ast.SendStmt:
 		return false
+	case *ast.DeclStmt:
+		return OnlySpec(n) == nil
 	}
 	return true
+}
+
+// callsFunctions reports whether a statement calls something beside builtins and conversions.
+func (s *Site) callsFunctions(stmt ast.Node) bool {
+	found := false
+	ast.Inspect(stmt, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			found = found || !s.Info().Types[call.Fun].IsType() && !s.Info().Types[call.Fun].IsBuiltin()
+		}
+		return !found
+	})
+	return found
+}
+
+// watchesEnds reports whether the package asks when a single object dies: one in an array lives as long as the array.
+func (s *Site) watchesEnds() bool {
+	watchers := []string{"runtime.SetFinalizer", "runtime.AddCleanup", "weak.Make"}
+	for _, f := range s.Package {
+		for c := range f.Root.Preorder((*ast.CallExpr)(nil)) {
+			if slices.Contains(watchers, f.Callee(c.Node().(*ast.CallExpr))) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mostInChunk is the number of objects in the largest array of several. As long as one of them is in use, all stay in memory.

@@ -207,6 +207,21 @@ func (f *File) Spell(t types.Type, at token.Pos) (text string, imports []string,
 	return text, imports, ok
 }
 
+// Jumps reports whether the function around the site has a goto, which must not jump over what an edit declares.
+func (s *Site) Jumps() bool {
+	fn := Declaration(s.Cur)
+	if fn == nil || fn.Body == nil {
+		return false
+	}
+	found := false
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		jump, ok := n.(*ast.BranchStmt)
+		found = found || ok && jump.Tok == token.GOTO
+		return !found
+	})
+	return found
+}
+
 // Commented reports whether a comment stands inside a node.
 func (f *File) Commented(n ast.Node) bool {
 	return slices.ContainsFunc(f.Syntax.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > n.Pos() && g.End() < n.End() })

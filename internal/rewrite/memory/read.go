@@ -23,7 +23,7 @@ func PoolRead(on *code.Site) []code.Edit {
 	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
 	stmt, listed := code.Statement(s.Cur)
 	content := s.Local(assign.Lhs[0])
-	if !listed || stmt.Node() != ast.Node(assign) || content == nil || content.Name() == "_" {
+	if !listed || stmt.Node() != ast.Node(assign) || content == nil || content.Name() == "_" || s.Commented(assign) {
 		return nil
 	}
 	p, ok := s.poolFor(stmt, "Buffers")
@@ -40,6 +40,7 @@ func PoolRead(on *code.Site) []code.Edit {
 		fmt.Sprintf("%s %s %s.Bytes()", content.Name(), s.sets(assign, assign.Lhs[0]), buffer),
 	}
 	return []code.Edit{{Text: fmt.Sprintf("read `%s` to a bytes.Buffer from a sync.Pool", content.Name()), Imports: append(p.imports, imports...),
+		Open:    fmt.Sprintf("no UnmarshalJSON, UnmarshalText or Write of a type that `%s` reaches may keep it", content.Name()),
 		Changes: []code.Change{s.declare(p, fmt.Sprintf("new(%s.Buffer)", bytes)), s.Replace(assign, strings.Join(lines, "\n"))}}}
 }
 

@@ -34,14 +34,31 @@ func (h *holder) exclusive(s *site, at inspector.Cursor) bool {
 	return false
 }
 
-// guards reports whether a function uses locks or atomic values: what it writes then says nothing.
-func guards(s *site, fn *ast.FuncDecl) bool {
+// guards reports whether a function uses locks, channels or atomic values, itself or by functions of the package that it
+// calls: what it writes then says nothing.
+func guards(s *site, fn *ast.FuncDecl) bool { return s.guarded(fn, 0) }
+
+func (s *site) guarded(fn *ast.FuncDecl, depth int) bool {
+	const deepest = 3
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok { // of any file of the package, so that its text is not at hand
-			of := s.Info().Uses[sel.Sel]
-			found = found || slices.Contains([]string{"Lock", "RLock", "TryLock", "CompareAndSwap", "Do"}, sel.Sel.Name) ||
+		switch n := n.(type) {
+		case *ast.SelectorExpr: // of any file of the package, so that its text is not at hand
+			of := s.Info().Uses[n.Sel]
+			found = found || slices.Contains([]string{"Lock", "RLock", "TryLock", "CompareAndSwap", "Do"}, n.Sel.Name) ||
 				of != nil && of.Pkg() != nil && of.Pkg().Path() == "sync/atomic"
+		case *ast.SendStmt, *ast.SelectStmt:
+			found = true
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		case *ast.CallExpr:
+			callee, ok := typeutil.Callee(s.Info(), n).(*types.Func)
+			if !ok || depth == deepest || found {
+				break
+			}
+			if _, decl := s.FuncOf(callee); decl != nil && decl.Body != nil {
+				found = s.guarded(decl, depth+1)
+			}
 		}
 		return !found
 	})

@@ -3,6 +3,7 @@ package owner
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 
@@ -37,29 +38,49 @@ func FieldRoom(on *code.Site) []code.Edit {
 		return nil
 	}
 	text, imports, ok := f.Spell(field.Type(), lit.Pos())
-	if !ok {
+	if !ok || !named(f, "make("+text+")", lit.Pos()) {
 		return nil
 	}
 	room := size / s.SizeOf(slice.Elem())
 	value := fmt.Sprintf("%s: make(%s, 0, %d)", field.Name(), text, room)
-	if len(lit.Elts) > 0 {
+	switch {
+	case f.Line(lit.Lbrace) < f.Line(lit.Rbrace):
+		value = "\n" + value + ","
+	case len(lit.Elts) > 0:
 		value += ", "
-		if f.Line(lit.Elts[0].Pos()) > f.Line(lit.Lbrace) {
-			value = "\n" + value
-		}
 	}
 	e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %d with its struct", s.Source(assign.Lhs[0]), room), Imports: imports,
-		Open:    fmt.Sprintf("the recording needed %d elements; a struct with fewer has room for them, too; nobody must ask whether the field is nil", room),
+		Open:    fmt.Sprintf("the recording needed %d elements; a struct with fewer has room for them, too; nobody must ask whether the field is nil, as encoders and reflection do", room),
 		Changes: []code.Change{f.Insert(f.Offset(lit.Lbrace)+1, value)}}
 	return []code.Edit{s.in(f, e)}
+}
+
+// named reports whether all names of an expression mean what they mean outside functions.
+func named(f *code.File, expr string, at token.Pos) bool {
+	e, err := parser.ParseExpr(expr)
+	if err != nil {
+		return false
+	}
+	same := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if obj := f.Lookup(id.Name, at); obj != nil {
+				_, pkg := obj.(*types.PkgName)
+				same = same && (pkg || obj.Parent() == types.Universe || obj.Parent() == f.Pkg.Types.Scope())
+			}
+		}
+		return same
+	})
+	return same
 }
 
 // onlyMaker is the literal of the struct that has a field, and its file, if the package has one such literal, it names the
 // fields, and the field is not among them; nil otherwise.
 func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *ast.CompositeLit) {
 	named, ok := pointed(s.Info().TypeOf(sel.X)).(*types.Named)
-	if !ok || named.TypeArgs().Len() > 0 {
-		return nil, nil
+	selection := s.Info().Selections[sel]
+	if !ok || named.TypeArgs().Len() > 0 || selection == nil || len(selection.Index()) > 1 || s.copies(named) {
+		return nil, nil // of an embedded struct, or of one whose copies would append to the same array
 	}
 	var in *code.File
 	var only *ast.CompositeLit
@@ -69,7 +90,7 @@ func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *
 			if !types.Identical(f.Info().TypeOf(lit), named) {
 				continue
 			}
-			if only != nil {
+			if only != nil || code.Declaration(c) == nil { // one of several, or of a variable of the package
 				return nil, nil
 			}
 			in, only = f, lit

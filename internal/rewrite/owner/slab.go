@@ -18,7 +18,7 @@ func Slab(on *code.Site) []code.Edit {
 	value, typ := s.Pointee()
 	stmt, ok := code.Statement(s.Cur)
 	h := s.receiver()
-	if value == "" || !ok || h == nil || s.NamesLocals(typ) || s.InCondition(stmt) || !s.isElement(h) {
+	if value == "" || !ok || h == nil || s.NamesLocals(typ) || s.InCondition(stmt) || !s.isElement(h) || s.mayBeNil(h) {
 		return nil
 	}
 	text, of := s.Source(typ), s.Info().TypeOf(typ)
@@ -57,7 +57,8 @@ func (s *site) isElement(h *holder) bool {
 
 // putInto reports whether an expression is appended to a list of a holder, or set as an element of one, or of a map.
 func (s *site) putInto(h *holder, c inspector.Cursor) bool {
-	if c.ParentEdgeKind() == edge.CallExpr_Args {
+	appended := c.ParentEdgeKind() == edge.CallExpr_Args
+	if appended {
 		if s.Builtin(c.Parent().Node().(ast.Expr), "append") == nil {
 			return false
 		}
@@ -71,6 +72,16 @@ func (s *site) putInto(h *holder, c inspector.Cursor) bool {
 		return false
 	}
 	_, index := ast.Unparen(assign.Lhs[0]).(*ast.IndexExpr)
-	_, call := c.Node().(*ast.CallExpr)
-	return index || call
+	return index || appended
+}
+
+// mayBeNil reports whether a function compares the pointer to its holder with nil.
+func (s *site) mayBeNil(h *holder) bool {
+	found := false
+	ast.Inspect(h.fn.Body, func(n ast.Node) bool {
+		cmp, ok := n.(*ast.BinaryExpr)
+		found = found || ok && s.Local(cmp.X) == h.v && s.Info().Types[cmp.Y].IsNil()
+		return !found
+	})
+	return found
 }

@@ -3,13 +3,12 @@ package sum
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
-	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -24,26 +23,29 @@ func WriteInTurn(on *code.Site) []code.Edit {
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || sel.Sel.Name != "WriteString" || s.Info().Selections[sel] == nil || !s.Pure(sel.X) || !collects(s.Info().TypeOf(sel.X)) {
+	if !ok || sel.Sel.Name != "WriteString" || !isMethod(s.Info().Selections[sel]) || !s.Pure(sel.X) || !collects(s.Info().TypeOf(sel.X)) || s.Commented(sum) {
 		return nil
 	}
 	stmt, ok := s.aloneIn(s.Cur.Parent())
-	parts := s.joined(concatenated(sum))
-	if !ok || len(parts) < 2 {
+	exprs := concatenated(sum)
+	parts := s.joined(exprs)
+	if !ok || len(parts) < 2 || slices.ContainsFunc(exprs[1:], func(e ast.Expr) bool { return !s.unaware(e, s.RootOf(sel.X)) }) {
 		return nil
-	}
-	for _, p := range parts[1:] {
-		if !s.unaware(p) {
-			return nil
-		}
 	}
 	var lines []string
 	for _, p := range parts[:len(parts)-1] {
-		lines = append(lines, fmt.Sprintf("%s(%s)", s.Source(call.Fun), p.text))
+		lines = append(lines, fmt.Sprintf("%s(%s)", s.Source(call.Fun), p))
 	}
-	return []code.Edit{{Text: fmt.Sprintf("write the parts of `%s` one after the other", code.Brief(s.Source(sum))),
-		Changes: []code.Change{s.Before(stmt, lines...), s.Replace(sum, parts[len(parts)-1].text)}}}
+	e := code.Edit{Text: fmt.Sprintf("write the parts of `%s` one after the other", code.Brief(s.Source(sum))),
+		Changes: []code.Change{s.Before(stmt, lines...), s.Replace(sum, parts[len(parts)-1])}}
+	if code.Named(s.Info().TypeOf(sel.X), "bufio.Writer") {
+		e.Open = fmt.Sprintf("the writer behind `%s` must change none of the parts, nor count how often it is called", s.Source(sel.X))
+	}
+	return []code.Edit{e}
 }
+
+// isMethod reports whether a selector names a method of a value.
+func isMethod(s *types.Selection) bool { return s != nil && s.Kind() == types.MethodVal }
 
 // collects reports whether a type is a buffer, or a writer with one, whose WriteString fails where an earlier write failed.
 func collects(t types.Type) bool {
@@ -61,7 +63,9 @@ func (s *site) aloneIn(call inspector.Cursor) (ast.Stmt, bool) {
 	switch n := at.Node().(type) {
 	case *ast.ExprStmt:
 	case *ast.AssignStmt:
-		if count, blank := n.Lhs[0].(*ast.Ident); !blank || count.Name != "_" {
+		count, blank := n.Lhs[0].(*ast.Ident)
+		_, plain := n.Lhs[len(n.Lhs)-1].(*ast.Ident)
+		if !blank || count.Name != "_" || !plain {
 			return nil, false
 		}
 	default:
@@ -73,53 +77,60 @@ func (s *site) aloneIn(call inspector.Cursor) (ast.Stmt, bool) {
 	return list.Node().(ast.Stmt), at == list
 }
 
-// part is one of the texts that are written.
-type part struct {
-	exprs []ast.Expr
-	text  string // as Go source
-}
-
-// joined puts constants that follow each other into one part.
-func (s *site) joined(exprs []ast.Expr) []part {
-	var out []part
+// joined puts constants that follow each other into one part. Parts are Go source.
+func (s *site) joined(exprs []ast.Expr) []string {
+	var out []string
 	constant := false
 	for _, e := range exprs {
 		is := s.Info().Types[e].Value != nil
 		if last := len(out) - 1; is && constant {
-			out[last].exprs, out[last].text = append(out[last].exprs, e), out[last].text+" + "+s.Source(e)
+			out[last] += " + " + s.Source(e)
 		} else {
-			out = append(out, part{[]ast.Expr{e}, s.Source(e)})
+			out = append(out, s.Source(e))
 		}
 		constant = is
 	}
 	return out
 }
 
-// unaware reports whether a part is the same before and after something is written: it has only variables, fields,
-// constants, and calls of strings and strconv with these.
-func (s *site) unaware(p part) bool {
-	same := true
-	for _, e := range p.exprs {
-		ast.Inspect(e, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				fn, _ := typeutil.Callee(s.Info(), n).(*types.Func)
-				known := fn != nil && fn.Pkg() != nil && slices.Contains([]string{"strings", "strconv"}, fn.Pkg().Path()) && fn.Signature().Recv() == nil
-				same = same && (known || s.Builtin(n, "len") != nil || s.converts(n))
-			case *ast.IndexExpr, *ast.SliceExpr, *ast.StarExpr, *ast.FuncLit, *ast.TypeAssertExpr, *ast.UnaryExpr:
-				same = false // may panic, or read memory of the writer
-			}
-			return same
-		})
+// asked are the functions that make the same of the same texts and numbers, and never panic.
+var asked = []string{"strconv.Itoa", "strconv.Quote", "strconv.FormatBool", "strings.ToLower", "strings.ToUpper", "strings.TrimSpace",
+	"strings.TrimPrefix", "strings.TrimSuffix", "strings.ReplaceAll"}
+
+// unaware reports whether an expression is the same before and after a part is written, and cannot panic: it has constants,
+// variables, fields of structs that are there, sums of these, and calls that know nothing else. The struct of the writer is
+// there, as it is written to.
+func (s *site) unaware(e ast.Expr, writer types.Object) bool {
+	if s.Info().Types[e].Value != nil {
+		return true
 	}
-	return same
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		_, field := s.Info().Uses[e.Sel].(*types.Var)
+		return field && (!s.ThroughPointer(e) || s.direct(e, writer))
+	case *ast.BinaryExpr:
+		return slices.Contains([]token.Token{token.ADD, token.SUB, token.MUL}, e.Op) && s.unaware(e.X, writer) && s.unaware(e.Y, writer)
+	case *ast.CallExpr:
+		known := slices.Contains(asked, s.Callee(e)) || s.Builtin(e, "len") != nil || s.converts(e)
+		return known && !slices.ContainsFunc(e.Args, func(a ast.Expr) bool { return !s.unaware(a, writer) })
+	}
+	return false
 }
 
-// converts reports whether a call makes a string of a number or of another string.
+// direct reports whether a selector is a field of the struct that a variable points to.
+func (s *site) direct(e *ast.SelectorExpr, v types.Object) bool {
+	id, ok := ast.Unparen(e.X).(*ast.Ident)
+	selection := s.Info().Selections[e]
+	return ok && s.Info().Uses[id] == v && selection != nil && len(selection.Index()) == 1
+}
+
+// converts reports whether a call makes a number of a number, or a string of a number or of another string.
 func (s *site) converts(call *ast.CallExpr) bool {
 	if !s.Info().Types[call.Fun].IsType() || len(call.Args) != 1 {
 		return false
 	}
-	b := code.Basic(s.Info().TypeOf(call.Args[0]))
-	return b != nil && !strings.HasPrefix(b.Name(), "unsafe")
+	from, to := code.Basic(s.Info().TypeOf(call.Args[0])), code.Basic(s.Info().TypeOf(call))
+	return from != nil && to != nil && from.Kind() != types.UnsafePointer && to.Kind() != types.UnsafePointer
 }

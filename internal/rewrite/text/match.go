@@ -29,7 +29,7 @@ func AskMatches(on *code.Site) []code.Edit {
 	call := at.Node().(*ast.CallExpr)
 	name := matches[s.Callee(call)]
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if name == "" || !ok || at.ParentEdgeKind() != edge.AssignStmt_Rhs {
+	if name == "" || !ok || !code.Named(s.Info().TypeOf(sel.X), "regexp.Regexp") || at.ParentEdgeKind() != edge.AssignStmt_Rhs {
 		return nil
 	}
 	v, _ := (&code.Site{File: s.File, Cur: at, Place: s.Place}).Defined()

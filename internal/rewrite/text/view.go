@@ -15,6 +15,10 @@ import (
 func WriteView(on *code.Site) []code.Edit {
 	s := &site{on}
 	h, text, at := s.hashed()
+	switch s.Cur.Parent().Node().(type) {
+	case *ast.DeferStmt, *ast.GoStmt:
+		return nil
+	}
 	if text == nil || !s.Since("go1.20") || !isHash(s.Info().TypeOf(h)) || !s.Pure(text) {
 		return nil
 	}
@@ -27,7 +31,7 @@ func WriteView(on *code.Site) []code.Edit {
 		view = fmt.Sprintf("%s.Write(%s)", s.Source(h), view)
 	}
 	return []code.Edit{{Text: fmt.Sprintf("write the memory of `%s` itself", code.Brief(s.Source(text))), Imports: imports,
-		Open:    fmt.Sprintf("`%s` must neither change nor keep the bytes, and unsafe must be allowed here", code.Brief(s.Source(h))),
+		Open:    fmt.Sprintf("`%s` must neither change nor keep the bytes, nor have a WriteString, and unsafe must be allowed here", code.Brief(s.Source(h))),
 		Changes: []code.Change{s.Replace(at, view)}}}
 }
 
