@@ -189,6 +189,8 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.MakeClosure:
 		s.way(h, in)
 		s.capture(h, in)
+	case *ssa.Panic: // who recovers gets it
+		s.way(h, in)
 	case *ssa.Return:
 		s.way(h, in)
 		s.returned(h, in)

@@ -402,6 +402,9 @@ func kept(seen map[string]*node, name string) *node {
 		n.name = "-"
 		return nil
 	}
+	if name == "-" {
+		panic(n)
+	}
 	return n
 }
 
