@@ -178,14 +178,17 @@ func (w *Writer) Update(edit func(*evidence.Manifest)) error {
 	return w.writeManifest()
 }
 
-// Measured reports whether there is a part with figures.
+// Measured reports whether there is a part from which a diagnosis can begin. Code, MemStats and metrics only add to one.
 func (w *Writer) Measured() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.m.Runs, func(r evidence.Run) bool {
-		return slices.ContainsFunc(r.Parts, func(p evidence.Part) bool { return p.Kind != evidence.KindCode })
+		return slices.ContainsFunc(r.Parts, func(p evidence.Part) bool { return !slices.Contains(besides, p.Kind) })
 	})
 }
+
+// besides are the kinds of parts that say nothing by themselves.
+var besides = []evidence.Kind{evidence.KindCode, evidence.KindMemStats, evidence.KindMetrics}
 
 // Close ends the bundle. complete means that nothing was cut short. Only the first
 // Close counts, so a deferred Close(false) covers early returns.

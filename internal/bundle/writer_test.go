@@ -250,3 +250,21 @@ func writeForever(dir string) {
 		select {}
 	})
 }
+
+// TestMeasured: MemStats alone are no recording, as when a service ends before its first profile.
+func TestMeasured(t *testing.T) {
+	w, _ := create(t)
+	defer w.Close(false)
+	run := w.Run(evidence.Run{Name: "service"})
+	for _, c := range []struct {
+		kind evidence.Kind
+		want bool
+	}{{evidence.KindMemStats, false}, {evidence.KindMetrics, false}, {evidence.KindHeap, true}} {
+		if err := w.Add(run, evidence.Part{Path: string(c.kind), Kind: c.kind}, text("x")); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Measured(); got != c.want {
+			t.Errorf("measured with %s: %v, want %v", c.kind, got, c.want)
+		}
+	}
+}

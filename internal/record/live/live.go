@@ -298,13 +298,17 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 	if !r.memStatsAt.IsZero() {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
+	var failed error // of the service, not of the bundle, whose folder nobody has to know
 	err := r.w.Add(r.run, p, func(w io.Writer) error {
 		tail := &memstats.Tail{To: w}
-		if err := r.server.get(ctx, query{path: "heap", args: "debug=1"}, tail); err != nil {
-			return err
+		if failed = r.server.get(ctx, query{path: "heap", args: "debug=1"}, tail); failed == nil {
+			failed = tail.Close()
 		}
-		return tail.Close()
+		return failed
 	})
+	if failed != nil {
+		err = failed
+	}
 	r.note(ctx, "runtime.MemStats at the "+end, err)
 	if err == nil {
 		r.memStatsAt = at
