@@ -30,7 +30,7 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	}
 	idle := t.IdleMarkShare.Value
 	tr := &gcmodel.Trace{
-		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds / math.Max(1-idle, 0.05),
+		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds * (1 + idle), // idle marking is a share of the CPU time without it
 		Peak:   math.Max(float64(t.Heap.Peak), live+room),
 		Memory: gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack},
 	}
@@ -43,7 +43,7 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	assist := math.Min(t.AssistShare.Value, t.CollectorShare.Value)
 	p := gcmodel.Point{
 		Live: live, End: live + room, HeapScan: live,
-		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * tr.CPU / n,
+		Assist: assist * t.CPUSeconds / n, Background: (t.CollectorShare.Value - assist) * t.CPUSeconds / n, Idle: idle * t.CPUSeconds / n,
 	}
 	for i := range t.Cycles.Automatic + 1 {
 		p.At = float64(i) * room
