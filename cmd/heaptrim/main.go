@@ -32,6 +32,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second interrupt ends the program at once.
 	context.AfterFunc(ctx, stop)
+	// Who closes the pipe does not end the program before it has removed its folders: a write fails instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	offerLoad()
 	os.Exit(run(ctx, os.Args[1:], stdio{os.Stdout, os.Stderr}))
 }
@@ -81,8 +83,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	out := &show.Stream{W: std.out}
 	code := runCommand(ctx, args, stdio{out, std.err})
 	if out.Err != nil && (code == exitClean || code == exitFindings) {
-		fmt.Fprintf(std.err, "heaptrim: %v\n", out.Err)
-		return exitFailed
+		return exitCode(verb{name: args[0]}, out.Err, std)
 	}
 	return code
 }
@@ -127,6 +128,8 @@ func exitCode(c verb, err error, std stdio) int {
 		return exitClean
 	case errors.Is(err, errFindings):
 		return exitFindings
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailed // nobody reads on
 	case errors.Is(err, errUsage):
 		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
 		fmt.Fprintf(std.err, "heaptrim %s: %s\nrun 'heaptrim %s -h' for help\n", c.name, harmless(text), c.name)
