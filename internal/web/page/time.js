@@ -23,7 +23,7 @@ function charts(run) {
     out.push({ title: "Heap at each collection", xs: c.at, y: bytes, binary: true, series: [
       line("goal", c.goal, "line5", { kind: "steps", dash: [6, 4] }), line("end of marking", c.heap_end, "line2"), line("live after it", c.heap_live, "line1")] });
   }
-  if (m.at.length > 0) {
+  if (m.held.some((x) => x > 0)) { // of a live service, only its goroutines are counted
     out.push({ title: "Memory", note: rssNote(run), xs: m.at, y: bytes, binary: true, series: [
       ...(m.rss.length > 0 ? [line("RSS", m.rss.map((x) => x || null), "line3")] : []),
       line("held by Go", m.held, "line4"), line("goal", m.goal, "line5", { dash: [6, 4] }), line("heap objects", m.objects, "line2"), line("live", m.live, "line1")] });
