@@ -145,11 +145,7 @@ func harmless(text string) string { return term.CleanLines(text) }
 // isHelp reports whether a command's name asks for help: the verb itself, or a
 // flag in its place.
 func isHelp(name string) bool {
-	switch name {
-	case "help", "-h", "-help", "--help":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"help", "-h", "-help", "--help"}, name)
 }
 
 func help(args []string, std stdio) int {

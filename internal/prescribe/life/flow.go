@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 	"golang.org/x/tools/go/ssa"
@@ -173,11 +174,8 @@ func (s *scan) use(h held, in ssa.Instruction) {
 			s.out.shared = true
 		}
 	case *ssa.Select:
-		for _, state := range in.States {
-			if state.Send == h.value {
-				s.out.shared = true
-			}
-		}
+		sends := func(state *ssa.SelectState) bool { return state.Send == h.value }
+		s.out.shared = s.out.shared || slices.ContainsFunc(in.States, sends)
 	case *ssa.Go:
 		s.way(h, in)
 		if joins(s.fn) {
