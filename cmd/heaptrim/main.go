@@ -32,7 +32,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second interrupt ends the program at once.
 	context.AfterFunc(ctx, stop)
-	// Who closes the pipe does not end the program before it has removed its folders: a write fails instead.
+	// A closed pipe must not end the program before it removes its folders: with a handler, the write fails with EPIPE.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	offerLoad()
 	os.Exit(run(ctx, os.Args[1:], stdio{os.Stdout, os.Stderr}))
@@ -128,7 +128,7 @@ func exitCode(c verb, err error, std stdio) int {
 		return exitClean
 	case errors.Is(err, errFindings):
 		return exitFindings
-	case errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.EPIPE) && strings.Contains(err.Error(), os.Stdout.Name()):
 		return exitFailed // nobody reads on
 	case errors.Is(err, errUsage):
 		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")

@@ -178,7 +178,7 @@ func (w *Writer) Update(edit func(*evidence.Manifest)) error {
 	return w.writeManifest()
 }
 
-// Measured reports whether there is a part from which a diagnosis can begin. Code, MemStats and metrics only add to one.
+// Measured reports whether there is a part from which a diagnosis can begin. Code, MemStats and metrics alone are not enough.
 func (w *Writer) Measured() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +187,7 @@ func (w *Writer) Measured() bool {
 	})
 }
 
-// besides are the kinds of parts that say nothing by themselves.
+// besides are the kinds of parts that are not enough alone.
 var besides = []evidence.Kind{evidence.KindCode, evidence.KindMemStats, evidence.KindMetrics}
 
 // Close ends the bundle. complete means that nothing was cut short. Only the first

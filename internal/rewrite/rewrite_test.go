@@ -129,7 +129,7 @@ func examples(t *testing.T) []example {
 	return out
 }
 
-// edit is the one of a list that a case is about.
+// edit returns the edit under test.
 func (x example) edit(edits []code.Edit) (code.Edit, bool) {
 	if i := slices.IndexFunc(edits, func(e code.Edit) bool { return e.Kind == x.want }); x.second {
 		edits = edits[i+1:]

@@ -30,7 +30,7 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	}
 	idle := t.IdleMarkShare.Value
 	tr := &gcmodel.Trace{
-		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds * (1 + idle), // idle marking is a share of the CPU time without it
+		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds * (1 + idle), // IdleMarkShare is relative to CPUSeconds, which excludes it
 		Peak:   math.Max(float64(t.Heap.Peak), live+room),
 		Memory: gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack},
 	}

@@ -187,7 +187,7 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.MakeClosure:
 		s.way(h, in)
 		s.capture(h, in)
-	case *ssa.Panic: // who recovers gets it
+	case *ssa.Panic: // recover returns the argument
 		s.way(h, in)
 	case *ssa.Return:
 		s.way(h, in)

@@ -93,7 +93,7 @@ func where(answer func(idiom.Place) bool, text string) func(idiom.Place) string 
 const perhaps = 0.5
 
 // decodedLess is the part by which decoded text is shorter than encoded text: a quarter for base64, three eighths for base32,
-// a half for hexadecimal digits. Rules take the one of base32, the middle of the three, whichever the encoding is.
+// a half for hexadecimal digits. All encodings get that of base32, the median.
 const decodedLess = 3.0 / 8
 
 // forFormat asks for the value whose text is made for a function that formats it, of an interface or not.

@@ -298,7 +298,7 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 	if !r.memStatsAt.IsZero() {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
-	var failed error // of the service, not of the bundle, whose folder nobody has to know
+	var failed error // kept apart from errors of Add, which name the bundle's folder
 	err := r.w.Add(r.run, p, func(w io.Writer) error {
 		tail := &memstats.Tail{To: w}
 		if failed = r.server.get(ctx, query{path: "heap", args: "debug=1"}, tail); failed == nil {

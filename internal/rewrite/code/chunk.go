@@ -10,12 +10,9 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be
-// evaluated a statement earlier, and of new(T).
+// Pointee is the value that the site puts on the heap, and its type: of &T{…} whose parts can be evaluated a statement
+// earlier, and of new(T). The value is empty for other sites, and in packages that use finalizers, cleanups or weak pointers.
 func (s *Site) Pointee() (value string, typ ast.Expr) {
-	if s.watchesEnds() {
-		return "", nil
-	}
 	switch n := s.Cur.Node().(type) {
 	case *ast.UnaryExpr:
 		lit, ok := n.X.(*ast.CompositeLit)
@@ -37,20 +34,23 @@ func (s *Site) Pointee() (value string, typ ast.Expr) {
 				}
 			}
 		}
+		if s.asksForEnds() {
+			return "", nil
+		}
 		return s.Source(lit), lit.Type
 	case *ast.CallExpr:
 		if s.Builtin(n, "new") == nil {
 			return "", nil
 		}
-		if _, isStruct := s.Info().TypeOf(n.Args[0]).Underlying().(*types.Struct); isStruct && s.Info().Types[n.Args[0]].IsType() {
+		if _, isStruct := s.Info().TypeOf(n.Args[0]).Underlying().(*types.Struct); isStruct && s.Info().Types[n.Args[0]].IsType() && !s.asksForEnds() {
 			return s.Source(n.Args[0]) + "{}", n.Args[0]
 		}
 	}
 	return "", nil
 }
 
-// InCondition reports whether an expression of a statement may not be evaluated although the
-// statement is: a short circuit, or the condition of a loop.
+// InCondition reports whether a statement may run without evaluating the site, or evaluate it more than once: the site is an
+// operand of && or ||, or the statement is none of assignment, expression, return, send and declaration of one variable.
 func (s *Site) InCondition(stmt inspector.Cursor) bool {
 	for c := range s.Cur.Enclosing() {
 		if c == stmt {
@@ -81,8 +81,8 @@ func (s *Site) callsFunctions(stmt ast.Node) bool {
 	return found
 }
 
-// watchesEnds reports whether the package asks when a single object dies: one in an array lives as long as the array.
-func (s *Site) watchesEnds() bool {
+// asksForEnds reports whether the package asks when a single object dies: one in an array lives as long as the array.
+func (s *Site) asksForEnds() bool {
 	watchers := []string{"runtime.SetFinalizer", "runtime.AddCleanup", "weak.Make"}
 	for _, f := range s.Package {
 		for c := range f.Root.Preorder((*ast.CallExpr)(nil)) {
@@ -98,7 +98,8 @@ func (s *Site) watchesEnds() bool {
 const mostInChunk = 32
 
 // Chunk are the statements that append a value to a slice whose elements never move, as pointers to them are kept: where it
-// is full, a new one begins. The first has room for four, and each is larger than the one before, up to a bound.
+// is full, a new one begins. The first has room for four, and each for more than twice the one before, up to mostInChunk;
+// before Go 1.21, and where min means something else, each has room for 16. All arguments and results are Go source.
 func (s *Site) Chunk(slice, typ, value string) []string {
 	room := fmt.Sprintf("min(2*cap(%s)+4, %d)", slice, mostInChunk)
 	if !s.Since("go1.21") || s.Lookup("min", s.Cur.Node().Pos()) != types.Universe.Lookup("min") {
@@ -110,5 +111,5 @@ func (s *Site) Chunk(slice, typ, value string) []string {
 
 // OneKeeps is the question that arrays of several leave open.
 func OneKeeps(typ string) string {
-	return fmt.Sprintf("one %s that is kept keeps up to %d others in memory", typ, mostInChunk-1)
+	return fmt.Sprintf("one live %s keeps up to %d others in memory", typ, mostInChunk-1)
 }

@@ -282,13 +282,13 @@ func GrowMore(on *code.Site) []code.Edit {
 		}
 	}
 	most := s.Seen(code.MostReserved)
-	outgrown := slices.ContainsFunc(s.Place.Sizes, func(size int64) bool { return size < most })
+	outgrown := most > 0 && s.Place.Sizes[0] < most // there are blocks of several sizes
 	if len(grows) != 1 || !outgrown || s.Builtin(grows[0].Args[0], "len") == nil {
 		return nil
 	}
 	text := s.Source(grows[0].Args[0])
-	return []code.Edit{{Open: fmt.Sprintf("the text must usually be longer than `%s` bytes", code.Brief(text)),
-		Text:    fmt.Sprintf("let `%s` reserve twice as much: it is outgrown", c.v.Name()),
+	return []code.Edit{{Open: fmt.Sprintf("the text must usually have more than `%s` bytes", code.Brief(text)),
+		Text:    fmt.Sprintf("reserve twice as much in `%s`, which outgrows its Grow", c.v.Name()),
 		Changes: []code.Change{s.Replace(grows[0].Args[0], "2*"+text)}}}
 }
 

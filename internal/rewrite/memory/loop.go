@@ -210,7 +210,7 @@ func Chunks(on *code.Site) []code.Edit {
 	if !ok || s.Trips(o.loop.Node()).Text != "" {
 		return nil
 	}
-	return []code.Edit{{Open: code.OneKeeps(o.typ), Text: fmt.Sprintf("make the %s of the turns in slices of several", o.typ),
+	return []code.Edit{{Open: code.OneKeeps(o.typ), Text: fmt.Sprintf("make the %s of the turns in slices of up to 32", o.typ),
 		Changes: s.inSlab(o, fmt.Sprintf("var %s []%s", o.slab, o.typ), s.Chunk(o.slab, o.typ, o.value)...)}}
 }
 

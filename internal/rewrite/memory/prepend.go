@@ -13,7 +13,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// AppendAndReverse appends to a slice that a loop builds from its end, and turns it round behind the loop.
+// AppendAndReverse appends to a slice that a loop builds from its end, and turns it round behind the loop. A second edit also
+// makes the slice with the capacity that the recording needed.
 func AppendAndReverse(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)

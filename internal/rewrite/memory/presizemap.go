@@ -11,7 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// PresizeMap makes a map with the number of entries that loops put into it.
+// PresizeMap makes a map with the number of entries that loops put into it, or, where none is counted, that the recording
+// needed.
 func PresizeMap(on *code.Site) []code.Edit {
 	s := &site{on}
 	fn, body := code.Function(s.Cur)
@@ -117,7 +118,7 @@ func (s *site) sizeMap(maker inspector.Cursor, dst target, fn inspector.Cursor) 
 	return s.usualMap(maker, dst)
 }
 
-// usualMap gives a map that is made empty the number of entries that nine of ten had room for when they had grown.
+// usualMap gives a map that is made empty the capacity that holds nine of ten maps of the recording.
 func (s *site) usualMap(maker inspector.Cursor, dst target) []code.Edit {
 	size := s.Seen(code.MostReserved)
 	e := maker.Node().(ast.Expr)
@@ -125,8 +126,8 @@ func (s *site) usualMap(maker inspector.Cursor, dst target) []code.Edit {
 	if !s.Place.Table || !ok || size == 0 {
 		return nil
 	}
-	// A group of internal/runtime/maps has a word of control bytes and eight slots; a table has a power of two of groups, of
-	// which seven eighths are filled.
+	// Since Go 1.24, a group of internal/runtime/maps has a word of control bytes and eight slots. A table has a power of two
+	// of groups and is filled to seven eighths.
 	const slots, word = 8, 8
 	slot := s.SizeOf(types.NewStruct([]*types.Var{types.NewField(0, nil, "key", t.Key(), false), types.NewField(0, nil, "elem", t.Elem(), false)}, nil))
 	groups := int64(1)
@@ -137,7 +138,7 @@ func (s *site) usualMap(maker inspector.Cursor, dst target) []code.Edit {
 		return nil // the size of a small map, or one that type parameters decide
 	}
 	entries := groups * slots * 7 / 8
-	return []code.Edit{{Open: fmt.Sprintf("the recording needed room for %d entries; a map with fewer has it, too", entries),
+	return []code.Edit{{Open: fmt.Sprintf("the recording needed room for %d entries; smaller maps allocate as much", entries),
 		Text:    fmt.Sprintf("make `%s` with room for %d entries", dst.text, entries),
 		Changes: []code.Change{s.Replace(e, fmt.Sprintf("make(%s, %d)", s.emptyMap(e), entries))}}}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// PoolRead reads a stream to a buffer from a pool, where a slice for its content would die with the function.
+// PoolRead reads a stream to a buffer from a pool, where a slice for its content would die with the function. The content is
+// not valid after the function returns.
 func PoolRead(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
@@ -40,7 +41,7 @@ func PoolRead(on *code.Site) []code.Edit {
 		fmt.Sprintf("%s %s %s.Bytes()", content.Name(), s.sets(assign, assign.Lhs[0]), buffer),
 	}
 	return []code.Edit{{Text: fmt.Sprintf("read `%s` to a bytes.Buffer from a sync.Pool", content.Name()), Imports: append(p.imports, imports...),
-		Open:    fmt.Sprintf("no UnmarshalJSON, UnmarshalText or Write of a type that `%s` reaches may keep it", content.Name()),
+		Open:    fmt.Sprintf("UnmarshalJSON, UnmarshalText and Write that get bytes of `%s` must copy them", content.Name()),
 		Changes: []code.Change{s.declare(p, fmt.Sprintf("new(%s.Buffer)", bytes)), s.Replace(assign, strings.Join(lines, "\n"))}}}
 }
 

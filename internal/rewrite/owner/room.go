@@ -12,8 +12,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// FieldRoom makes a slice that a field grows with the capacity that it was seen to reach, in the literal that makes its
-// struct, where the package has only one.
+// FieldRoom sets the capacity of a field that append grows, in the only composite literal of its struct: that which nine of
+// ten blocks of the recording had, if they have at most code.MostReserved bytes.
 func FieldRoom(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
@@ -30,7 +30,11 @@ func FieldRoom(on *code.Site) []code.Edit {
 	}
 	slice, ok := field.Type().Underlying().(*types.Slice)
 	size := s.Seen(code.MostReserved)
-	if !ok || s.SizeOf(slice.Elem()) == 0 || size/s.SizeOf(slice.Elem()) < 2 {
+	if !ok || s.SizeOf(slice.Elem()) == 0 {
+		return nil
+	}
+	room := size / s.SizeOf(slice.Elem())
+	if room < 2 {
 		return nil
 	}
 	f, lit := s.onlyMaker(ast.Unparen(assign.Lhs[0]).(*ast.SelectorExpr), field)
@@ -38,10 +42,9 @@ func FieldRoom(on *code.Site) []code.Edit {
 		return nil
 	}
 	text, imports, ok := f.Spell(field.Type(), lit.Pos())
-	if !ok || !named(f, "make("+text+")", lit.Pos()) {
+	if !ok || !atTop(f, "make("+text+")", lit.Pos()) {
 		return nil
 	}
-	room := size / s.SizeOf(slice.Elem())
 	value := fmt.Sprintf("%s: make(%s, 0, %d)", field.Name(), text, room)
 	switch {
 	case f.Line(lit.Lbrace) < f.Line(lit.Rbrace):
@@ -50,13 +53,13 @@ func FieldRoom(on *code.Site) []code.Edit {
 		value += ", "
 	}
 	e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %d with its struct", s.Source(assign.Lhs[0]), room), Imports: imports,
-		Open:    fmt.Sprintf("the recording needed %d elements; a struct with fewer has room for them, too; nobody must ask whether the field is nil, as encoders and reflection do", room),
+		Open:    fmt.Sprintf("every struct allocates %d elements, even if it needs fewer; code, encoders and reflection must not depend on a nil field", room),
 		Changes: []code.Change{f.Insert(f.Offset(lit.Lbrace)+1, value)}}
 	return []code.Edit{s.in(f, e)}
 }
 
-// named reports whether all names of an expression mean what they mean outside functions.
-func named(f *code.File, expr string, at token.Pos) bool {
+// atTop reports whether all names of an expression resolve to package or universe scope at a position.
+func atTop(f *code.File, expr string, at token.Pos) bool {
 	e, err := parser.ParseExpr(expr)
 	if err != nil {
 		return false
@@ -74,8 +77,7 @@ func named(f *code.File, expr string, at token.Pos) bool {
 	return same
 }
 
-// onlyMaker is the literal of the struct that has a field, and its file, if the package has one such literal, it names the
-// fields, and the field is not among them; nil otherwise.
+// onlyMaker is the only literal of the struct that has a field, with its file, if it names other fields only; nil otherwise.
 func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *ast.CompositeLit) {
 	named, ok := pointed(s.Info().TypeOf(sel.X)).(*types.Named)
 	selection := s.Info().Selections[sel]
@@ -96,7 +98,7 @@ func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *
 			in, only = f, lit
 		}
 	}
-	if only == nil || len(only.Elts) > 0 && !keyedWithout(only, field.Name()) {
+	if only == nil || !keyedWithout(only, field.Name()) {
 		return nil, nil
 	}
 	return in, only

@@ -18,11 +18,11 @@ func Slab(on *code.Site) []code.Edit {
 	value, typ := s.Pointee()
 	stmt, ok := code.Statement(s.Cur)
 	h := s.receiver()
-	if value == "" || !ok || h == nil || s.NamesLocals(typ) || s.InCondition(stmt) || !s.isElement(h) || s.mayBeNil(h) {
+	if value == "" || !ok || h == nil || s.NamesLocals(typ) || s.InCondition(stmt) || !s.isElement(h) || s.comparedWithNil(h) {
 		return nil
 	}
 	text, of := s.Source(typ), s.Info().TypeOf(typ)
-	e := code.Edit{Open: code.OneKeeps(text), Text: fmt.Sprintf("make each %s in an array of several, in a field of %s", text, h.typ.Obj().Name())}
+	e := code.Edit{Open: code.OneKeeps(text), Text: fmt.Sprintf("make each %s in an array of up to 32, in a field of %s", text, h.typ.Obj().Name())}
 	if open := h.open(s, stmt); open != "" {
 		e.Open += "; " + open
 	}
@@ -75,12 +75,12 @@ func (s *site) putInto(h *holder, c inspector.Cursor) bool {
 	return index || appended
 }
 
-// mayBeNil reports whether a function compares the pointer to its holder with nil.
-func (s *site) mayBeNil(h *holder) bool {
+// comparedWithNil reports whether a function compares the pointer to its holder with nil.
+func (s *site) comparedWithNil(h *holder) bool {
 	found := false
 	ast.Inspect(h.fn.Body, func(n ast.Node) bool {
 		cmp, ok := n.(*ast.BinaryExpr)
-		found = found || ok && s.Local(cmp.X) == h.v && s.Info().Types[cmp.Y].IsNil()
+		found = found || ok && (s.Local(cmp.X) == h.v && s.Info().Types[cmp.Y].IsNil() || s.Local(cmp.Y) == h.v && s.Info().Types[cmp.X].IsNil())
 		return !found
 	})
 	return found

@@ -52,8 +52,7 @@ func collects(t types.Type) bool {
 	return code.Named(t, "strings.Builder") || code.Named(t, "bytes.Buffer") || code.Named(t, "bufio.Writer")
 }
 
-// aloneIn is the statement that is for a call alone, which looks at its error at most: the call itself, an assignment, or
-// an if with one.
+// aloneIn returns the statement that only makes the call, and at most stores or tests its error.
 func (s *site) aloneIn(call inspector.Cursor) (ast.Stmt, bool) {
 	list, ok := code.Statement(call)
 	if !ok {
@@ -93,13 +92,12 @@ func (s *site) joined(exprs []ast.Expr) []string {
 	return out
 }
 
-// asked are the functions that make the same of the same texts and numbers, and never panic.
+// asked are pure functions of texts and numbers that never panic.
 var asked = []string{"strconv.Itoa", "strconv.Quote", "strconv.FormatBool", "strings.ToLower", "strings.ToUpper", "strings.TrimSpace",
 	"strings.TrimPrefix", "strings.TrimSuffix", "strings.ReplaceAll"}
 
-// unaware reports whether an expression is the same before and after a part is written, and cannot panic: it has constants,
-// variables, fields of structs that are there, sums of these, and calls that know nothing else. The struct of the writer is
-// there, as it is written to.
+// unaware reports whether an expression can be evaluated after the earlier writes: it reads nothing that they change, and it
+// cannot panic. The writer's own struct is not nil, as it was written to; fields behind other pointers are refused.
 func (s *site) unaware(e ast.Expr, writer types.Object) bool {
 	if s.Info().Types[e].Value != nil {
 		return true

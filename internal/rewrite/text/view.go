@@ -30,13 +30,13 @@ func WriteView(on *code.Site) []code.Edit {
 	if s.ofText(at) == nil { // the whole call
 		view = fmt.Sprintf("%s.Write(%s)", s.Source(h), view)
 	}
-	return []code.Edit{{Text: fmt.Sprintf("write the memory of `%s` itself", code.Brief(s.Source(text))), Imports: imports,
-		Open:    fmt.Sprintf("`%s` must neither change nor keep the bytes, nor have a WriteString, and unsafe must be allowed here", code.Brief(s.Source(h))),
+	return []code.Edit{{Text: fmt.Sprintf("hash the bytes of `%s` without a copy, by unsafe.StringData", code.Brief(s.Source(text))), Imports: imports,
+		Open:    fmt.Sprintf("Write of `%s` must not change or keep the bytes; it must have no WriteString; unsafe must be allowed", code.Brief(s.Source(h))),
 		Changes: []code.Change{s.Replace(at, view)}}}
 }
 
-// hashed is the text that the site writes to what h says, by Write of its bytes or by io.WriteString, and the expression
-// that can be replaced for that: the bytes, or the call.
+// hashed returns the writer h, the string that the site writes to it by Write of a copy or by io.WriteString, and the node to
+// replace: the copy, or the call. All are nil if the site is no such write.
 func (s *site) hashed() (h, text, at ast.Expr) {
 	call, ok := s.Cur.Node().(*ast.CallExpr)
 	if !ok {
