@@ -237,16 +237,13 @@ func (p *Program) at(place code.Place, all []kind) []code.Edit {
 			return true
 		}
 		s := &code.Site{File: f, Cur: c, Place: place}
-		if s.Jumps() {
-			return true
-		}
 		for _, k := range all {
 			for _, e := range k.find(s) {
 				e.Code, e.Kind, e.File, e.Package, e.Line = k.code, k.name, f.Name, f.Pkg.PkgPath, place.Line
 				if e.Open == "" && slices.Contains(unproven, k.name) {
 					e.Open = "edits of this kind are young: none was kept on a module of others yet"
 				}
-				if !f.Hides(n.Pos(), e) && !slices.ContainsFunc(out, e.Same) {
+				if !f.Hides(n.Pos(), e) && !s.Jumps() && !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}
 			}

@@ -207,6 +207,23 @@ func (f *File) Spell(t types.Type, at token.Pos) (text string, imports []string,
 	return text, imports, ok
 }
 
+// Appends returns the statement `x = append(x, …)` that the site is, or that of another function that
+// takes the slice first and returns it, and its call.
+func (s *Site) Appends() (*ast.AssignStmt, *ast.CallExpr) {
+	call, ok := s.Cur.Node().(*ast.CallExpr)
+	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || len(call.Args) == 0 || s.Info().Types[call.Fun].IsType() {
+		return nil, nil
+	}
+	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
+	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || s.Source(assign.Lhs[0]) != s.Source(call.Args[0]) {
+		return nil, nil
+	}
+	if _, ok := s.Info().TypeOf(call.Args[0]).Underlying().(*types.Slice); !ok {
+		return nil, nil
+	}
+	return assign, call
+}
+
 // Jumps reports whether the function around the site has a goto, which must not jump over what an edit declares.
 func (s *Site) Jumps() bool {
 	fn := Declaration(s.Cur)

@@ -27,7 +27,7 @@ func PresizeSlice(on *code.Site) []code.Edit {
 	if edits := s.longer(); edits != nil {
 		return edits
 	}
-	assign, call := s.appends()
+	assign, call := s.Appends()
 	if assign == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func PresizeSlice(on *code.Site) []code.Edit {
 
 // longer makes a slice that begins with elements, and is appended to, with room for what comes.
 func (s *site) longer() []code.Edit {
-	if assign, _ := s.appends(); assign != nil {
+	if assign, _ := s.Appends(); assign != nil {
 		maker, ok := s.maker(s.Local(assign.Lhs[0]))
 		if !ok {
 			return nil
@@ -111,23 +111,6 @@ func (s *site) maker(v *types.Var) (inspector.Cursor, bool) {
 		}
 	}
 	return inspector.Cursor{}, false
-}
-
-// appends returns the statement `x = append(x, …)` that the site is, or that of another function that
-// takes the slice first and returns it, and its call.
-func (s *site) appends() (*ast.AssignStmt, *ast.CallExpr) {
-	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs || len(call.Args) == 0 || s.Info().Types[call.Fun].IsType() {
-		return nil, nil
-	}
-	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-	if assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || s.Source(assign.Lhs[0]) != s.Source(call.Args[0]) {
-		return nil, nil
-	}
-	if _, ok := s.Info().TypeOf(call.Args[0]).Underlying().(*types.Slice); !ok {
-		return nil, nil
-	}
-	return assign, call
 }
 
 // beginning is the statement before which room for a slice can be reserved: the first in the list of its
@@ -466,13 +449,12 @@ func (s *site) remake(v *types.Var, size string) []code.Edit {
 // says how many elements there will be.
 func (s *site) reserveSeen(v *types.Var) []code.Edit {
 	slice, ok := v.Type().Underlying().(*types.Slice)
-	if !ok || !s.Place.Grown || len(s.Place.Sizes) == 0 {
+	if !ok || !s.Place.Grown {
 		return nil
 	}
 	const most = 16 << 10 // bytes that each call may reserve in vain
-	size := s.Place.Sizes[len(s.Place.Sizes)*9/10]
-	n := size / max(s.SizeOf(slice.Elem()), 1)
-	if size > most || n < 2 {
+	n := s.Seen(most) / max(s.SizeOf(slice.Elem()), 1)
+	if n < 2 {
 		return nil
 	}
 	out := s.remake(v, strconv.FormatInt(n, 10))

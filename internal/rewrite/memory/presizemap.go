@@ -21,7 +21,7 @@ func PresizeMap(on *code.Site) []code.Edit {
 	}
 	if e, ok := s.Cur.Node().(ast.Expr); ok && s.emptyMap(e) != "" {
 		if dst := s.assignedTo(s.Cur); dst.root != nil {
-			return s.sizeMap(s.Cur, dst, fn)
+			return s.sizedOrUsual(s.Cur, dst, fn)
 		}
 		return nil
 	}
@@ -40,7 +40,7 @@ func PresizeMap(on *code.Site) []code.Edit {
 	if !found || dst.root == nil {
 		return nil
 	}
-	return s.sizeMap(maker, dst, fn)
+	return s.sizedOrUsual(maker, dst, fn)
 }
 
 // inserts reports whether an index of a map puts something in.
@@ -85,6 +85,14 @@ func (s *site) assignedTo(c inspector.Cursor) target {
 	return target{}
 }
 
+// sizedOrUsual gives a map the number of entries that is counted, or else the usual one.
+func (s *site) sizedOrUsual(maker inspector.Cursor, dst target, fn inspector.Cursor) []code.Edit {
+	if counted := s.sizeMap(maker, dst, fn); counted != nil {
+		return counted
+	}
+	return s.usualMap(maker, dst)
+}
+
 // sizeMap gives a map that is made empty the number of entries that the function puts in after that.
 func (s *site) sizeMap(maker inspector.Cursor, dst target, fn inspector.Cursor) []code.Edit {
 	stmt, ok := code.Statement(maker)
@@ -109,13 +117,13 @@ func (s *site) sizeMap(maker inspector.Cursor, dst target, fn inspector.Cursor) 
 		switch at.Parent().Parent().Node().(type) {
 		case *ast.IfStmt, *ast.BlockStmt, *ast.SwitchStmt:
 		default:
-			return s.usualMap(maker, dst)
+			return nil
 		}
 		if at, ok = code.Statement(at.Parent()); !ok {
-			return s.usualMap(maker, dst)
+			return nil
 		}
 	}
-	return s.usualMap(maker, dst)
+	return nil
 }
 
 // usualMap gives a map that is made empty the capacity that holds nine of ten maps of the recording.

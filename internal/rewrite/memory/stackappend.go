@@ -17,7 +17,7 @@ import (
 func StackAppended(on *code.Site) []code.Edit {
 	s := &site{on}
 	v := s.madeHere()
-	if assign, call := s.appends(); assign != nil && s.Builtin(call, "append") != nil {
+	if assign, call := s.Appends(); assign != nil && s.Builtin(call, "append") != nil {
 		v = s.Local(assign.Lhs[0])
 	}
 	if v == nil {

@@ -16,7 +16,7 @@ import (
 // exclusive reports whether two calls of the holder's function on one struct at a time would be a data race
 // already: it writes a field, or takes a lock until it ends, whenever it comes to a statement.
 func (h *holder) exclusive(s *site, at inspector.Cursor) bool {
-	locks := guards(s, h.fn)
+	locks := s.guards(h.fn, 0)
 	for c := at; c.Node() != ast.Node(h.fn); c = c.Parent() {
 		stmt, ok := code.Statement(c)
 		if !ok || stmt != c {
@@ -35,10 +35,8 @@ func (h *holder) exclusive(s *site, at inspector.Cursor) bool {
 }
 
 // guards reports whether a function uses locks, channels or atomic values, itself or by functions of the package that it
-// calls: what it writes then says nothing.
-func guards(s *site, fn *ast.FuncDecl) bool { return s.guarded(fn, 0) }
-
-func (s *site) guarded(fn *ast.FuncDecl, depth int) bool {
+// calls: what it writes then says nothing. It gives up where calls are nested deeper than three.
+func (s *site) guards(fn *ast.FuncDecl, depth int) bool {
 	const deepest = 3
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -57,7 +55,7 @@ func (s *site) guarded(fn *ast.FuncDecl, depth int) bool {
 				break
 			}
 			if _, decl := s.FuncOf(callee); decl != nil && decl.Body != nil {
-				found = s.guarded(decl, depth+1)
+				found = s.guards(decl, depth+1)
 			}
 		}
 		return !found
@@ -129,7 +127,7 @@ func (h *holder) calls(s *site, e ast.Expr, depth int) bool {
 		return false
 	}
 	v, ok := s.Info().Defs[decl.Recv.List[0].Names[0]].(*types.Var)
-	if !ok || guards(s, decl) {
+	if !ok || s.guards(decl, 0) {
 		return false
 	}
 	if _, pointer := v.Type().Underlying().(*types.Pointer); !pointer {

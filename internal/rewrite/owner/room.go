@@ -7,8 +7,6 @@ import (
 	"go/token"
 	"go/types"
 
-	"golang.org/x/tools/go/ast/edge"
-
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
@@ -16,24 +14,19 @@ import (
 // ten blocks of the recording had, if they have at most code.MostReserved bytes.
 func FieldRoom(on *code.Site) []code.Edit {
 	s := &site{on}
-	call, ok := s.Cur.Node().(*ast.CallExpr)
-	if !ok || !s.Place.Grown || s.Builtin(call, "append") == nil || s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
-		return nil
-	}
-	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
-	if len(assign.Lhs) != 1 || assign.Tok != token.ASSIGN {
+	assign, call := s.Appends()
+	if assign == nil || !s.Place.Grown || s.Builtin(call, "append") == nil {
 		return nil
 	}
 	field := s.fieldOf(s.File, assign.Lhs[0])
-	if field == nil || s.Source(call.Args[0]) != s.Source(assign.Lhs[0]) {
+	if field == nil {
 		return nil
 	}
 	slice, ok := field.Type().Underlying().(*types.Slice)
-	size := s.Seen(code.MostReserved)
 	if !ok || s.SizeOf(slice.Elem()) == 0 {
 		return nil
 	}
-	room := size / s.SizeOf(slice.Elem())
+	room := s.Seen(code.MostReserved) / s.SizeOf(slice.Elem())
 	if room < 2 {
 		return nil
 	}
@@ -89,7 +82,7 @@ func (s *site) onlyMaker(sel *ast.SelectorExpr, field *types.Var) (*code.File, *
 	for _, f := range s.Package {
 		for c := range f.Root.Preorder((*ast.CompositeLit)(nil)) {
 			lit := c.Node().(*ast.CompositeLit)
-			if !types.Identical(f.Info().TypeOf(lit), named) {
+			if pointed(f.Info().TypeOf(lit)) != types.Type(named) { // that of `{…}` in a list of pointers is a pointer
 				continue
 			}
 			if only != nil || code.Declaration(c) == nil { // one of several, or of a variable of the package

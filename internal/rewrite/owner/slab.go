@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -47,12 +48,7 @@ func (s *site) isElement(h *holder) bool {
 		return false
 	}
 	fn, _ := code.Function(s.Cur)
-	for _, u := range s.Uses(v, fn) {
-		if s.putInto(h, u) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool { return s.putInto(h, u) })
 }
 
 // putInto reports whether an expression is appended to a list of a holder, or set as an element of one, or of a map.

@@ -23,7 +23,10 @@ func WriteInTurn(on *code.Site) []code.Edit {
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || sel.Sel.Name != "WriteString" || !isMethod(s.Info().Selections[sel]) || !s.Pure(sel.X) || !collects(s.Info().TypeOf(sel.X)) || s.Commented(sum) {
+	if !ok || sel.Sel.Name != "WriteString" {
+		return nil
+	}
+	if method := s.Info().Selections[sel]; method == nil || method.Kind() != types.MethodVal || !s.Pure(sel.X) || !collects(s.Info().TypeOf(sel.X)) || s.Commented(sum) {
 		return nil
 	}
 	stmt, ok := s.aloneIn(s.Cur.Parent())
@@ -43,9 +46,6 @@ func WriteInTurn(on *code.Site) []code.Edit {
 	}
 	return []code.Edit{e}
 }
-
-// isMethod reports whether a selector names a method of a value.
-func isMethod(s *types.Selection) bool { return s != nil && s.Kind() == types.MethodVal }
 
 // collects reports whether a type is a buffer, or a writer with one, whose WriteString fails where an earlier write failed.
 func collects(t types.Type) bool {
