@@ -42,7 +42,7 @@ const (
 // Record records a service with net/http/pprof into w: a CPU profile over a window,
 // the cumulative allocation profile and runtime.MemStats before and after it, and heap
 // profiles in between. It forces collections only with ForceGC. Parts that cannot be
-// fetched become warnings in the manifest; if no part can be fetched, Record returns
+// fetched become warnings in the manifest; if no profile can be fetched, Record returns
 // an error. When ctx ends, it closes the window early, keeps what it has and returns
 // ctx's error.
 func Record(ctx context.Context, o Options, w *bundle.Writer) error {
@@ -81,8 +81,8 @@ func Record(ctx context.Context, o Options, w *bundle.Writer) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case r.parts() == 0:
-		return fmt.Errorf("nothing could be recorded from %s: %w", server, r.firstFailure)
+	case !w.Measured():
+		return fmt.Errorf("no profile could be recorded from %s: %w", server, r.firstFailure)
 	}
 	return nil
 }

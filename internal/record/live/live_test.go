@@ -203,7 +203,7 @@ func TestLivePartialSuccess(t *testing.T) {
 				timeout = 4 * time.Second
 			}
 			b, err := recordLive(t, t.Context(),
-				Options{URL: server.URL, For: time.Second, Snapshots: -1, Timeout: timeout, MaxBytes: unit.MiB})
+				Options{URL: server.URL, For: time.Second, Snapshots: 1, Timeout: timeout, MaxBytes: unit.MiB})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func TestLiveFails(t *testing.T) {
 	}))
 	defer page.Close()
 	f(strings.Replace(page.URL, "http://", "http://me:sesame@", 1)+"?token=sesame",
-		"nothing could be recorded from http://me:xxxxx@", "token=xxxxx")
+		"no profile could be recorded from http://me:xxxxx@", "token=xxxxx")
 	f("ftp://host", "only http and https")
 	f("http://", "names no host")
 	f("http://me:sesame@ho st", "not the address of a service")
@@ -385,5 +385,23 @@ func TestLiveStaysWithItsHost(t *testing.T) {
 	if _, err := recordLive(t, t.Context(),
 		Options{URL: moved.URL + "/old/debug/pprof/", For: time.Second, Snapshots: -1}); err != nil {
 		t.Errorf("a redirect on the same host: %v", err)
+	}
+}
+
+// TestLiveEndsEarly: a service that answers for MemStats once, and for nothing else, is not recorded; the error says why.
+func TestLiveEndsEarly(t *testing.T) {
+	var answers atomic.Int64
+	once := func(w http.ResponseWriter, r *http.Request) {
+		if answers.Add(1) > 1 {
+			panic(http.ErrAbortHandler)
+		}
+		netpprof.Handler("heap").ServeHTTP(w, r)
+	}
+	gone := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	server := httptest.NewServer(pprofMux(map[string]http.HandlerFunc{"heap": once, "profile": gone, "allocs": gone}))
+	defer server.Close()
+	_, err := recordLive(t, t.Context(), Options{URL: server.URL, For: time.Second, Snapshots: 1, Timeout: patience})
+	if err == nil || !strings.Contains(err.Error(), "no profile could be recorded") {
+		t.Errorf("error %v, want that no profile could be recorded", err)
 	}
 }
