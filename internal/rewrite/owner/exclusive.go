@@ -35,13 +35,13 @@ func (h *holder) exclusive(s *site, at inspector.Cursor) bool {
 }
 
 // guards reports whether a function uses locks, channels or atomic values, itself or by functions of the package that it
-// calls: what it writes then says nothing. It gives up where calls are nested deeper than three.
+// calls: its own writes then prove nothing. Calls that are nested deeper than three are not followed.
 func (s *site) guards(fn *ast.FuncDecl, depth int) bool {
 	const deepest = 3
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.SelectorExpr: // of any file of the package, so that its text is not at hand
+		case *ast.SelectorExpr: // possibly of another file of the package
 			of := s.Info().Uses[n.Sel]
 			found = found || slices.Contains([]string{"Lock", "RLock", "TryLock", "CompareAndSwap", "Do"}, n.Sel.Name) ||
 				of != nil && of.Pkg() != nil && of.Pkg().Path() == "sync/atomic"

@@ -12,7 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// matches are the methods that return parts of bytes, with those beside them that return parts of a string.
+// matches has the twin for strings of each method that returns parts of bytes.
 var matches = map[string]string{
 	"(*regexp.Regexp).FindSubmatch": "FindStringSubmatch", "(*regexp.Regexp).FindAll": "FindAllString",
 }
