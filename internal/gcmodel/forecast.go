@@ -10,7 +10,7 @@ import (
 )
 
 // Forecast is a recorded program under another setting. Shares are of the
-// process's CPU time under that setting, idle marking included in the whole.
+// process's CPU time under that setting, without idle marking.
 type Forecast struct {
 	Setting Setting
 	Regime  Regime
@@ -21,8 +21,8 @@ type Forecast struct {
 	Collector stats.Interval // share of CPU that the collector takes from the program
 	Dedicated stats.Interval // of Collector: background workers and pauses
 	Assist    stats.Interval // of Collector: assists
-	Idle      stats.Interval // share of CPU spent marking on idle processors; not in Collector
-	CPU       stats.Interval // process CPU seconds for the work of the window, divided by the recorded ones
+	Idle      stats.Interval // time spent marking on idle processors, relative to that CPU time, of which it is no part
+	CPU       stats.Interval // process CPU seconds for the work of the window without idle marking, divided by the recorded ones
 	Peak      stats.Interval // largest heap, bytes, ballast included
 	RSS       stats.Interval // largest resident set, bytes; zero when the recorded one is not known
 
@@ -356,16 +356,16 @@ func (f *Forecaster) costs(out *Forecast, ws []walk) {
 // and with the cost of cycles to the program, while its own work stays.
 func (f *Forecaster) shares(out *Forecast, parts [3]stats.Interval) {
 	background, assist, idle, pause := f.trace.costs()
-	was, is := background+assist+idle+pause, parts[0].Value+parts[1].Value+parts[2].Value
-	own := math.Max(f.trace.CPU-was, f.trace.CPU*leastOwn)
+	was, is := background+assist+pause, parts[0].Value+parts[1].Value
+	own := math.Max(f.trace.CPU-idle-was, f.trace.CPU*leastOwn)
 	now := own + was
-	own = math.Max(own+besideCost*(is-was), own*leastWork)
+	own = math.Max(own+besideCost*(is+parts[2].Value-was-idle), own*leastWork)
 	all := own + is
 	share := func(i stats.Interval) stats.Interval {
 		rest := all - i.Value
 		return stats.Interval{Value: i.Value / all, Low: i.Low / (rest + i.Low), High: i.High / (rest + i.High)}
 	}
-	out.Dedicated, out.Assist, out.Idle = share(parts[0]), share(parts[1]), share(parts[2])
+	out.Dedicated, out.Assist, out.Idle = share(parts[0]), share(parts[1]), parts[2].Scale(1/all)
 	sum := stats.Interval{Value: parts[0].Value + parts[1].Value}
 	low := math.Hypot(parts[0].Value-parts[0].Low, parts[1].Value-parts[1].Low)
 	high := math.Hypot(parts[0].High-parts[0].Value, parts[1].High-parts[1].Value)
@@ -388,10 +388,11 @@ func (f *Forecaster) perSecond(out *Forecast) stats.Interval {
 }
 
 // Saturated reports whether the program used all its processors, so that savings become
-// throughput.
+// throughput. Processors that mark because they are idle are not used.
 func (f *Forecaster) Saturated() bool {
 	t := f.trace
-	return t.Procs > 0 && t.Wall > 0 && t.CPU >= saturated*t.Wall*float64(t.Procs)
+	_, _, idle, _ := t.costs()
+	return t.Procs > 0 && t.Wall > 0 && t.CPU-idle >= saturated*t.Wall*float64(t.Procs)
 }
 
 // sizes fills in the heap and the resident set at their largest.

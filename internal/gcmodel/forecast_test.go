@@ -56,7 +56,7 @@ func TestForecastSteady(t *testing.T) {
 		gc := 0.05 * v.Cycles.Value
 		idle := 0.01 * v.Cycles.Value
 		own := 8 - 20*0.06 + 0.4*(gc+idle-20*0.06)
-		if want := gc / (own + gc + idle); !about(v.Collector.Value, want, 1e-6) {
+		if want := gc / (own + gc); !about(v.Collector.Value, want, 1e-6) {
 			t.Errorf("%s: collector %.4f of CPU, want %.4f", name, v.Collector.Value, want)
 		}
 		if !about(v.Dedicated.Value+v.Assist.Value, v.Collector.Value, 1e-9) {
@@ -89,14 +89,37 @@ func TestForecastBesideCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return 8 * v.CPU.Value
+		return (8 - 20*0.01) * v.CPU.Value
 	}
-	if got := cpu(100); !about(got, 8, 0.01) {
-		t.Errorf("as recorded: %.2f CPU seconds, want 8", got)
+	if got := cpu(100); !about(got, 7.8, 0.01) {
+		t.Errorf("as recorded: %.2f CPU seconds, want 7.8: idle marking is not in it", got)
 	}
-	// 15 of 20 cycles of 60 ms are saved, and 0.4 × as much again.
-	if got, want := cpu(400), 8-15*0.06*1.4; !about(got, want, 0.01) {
+	// 15 of 20 cycles of 50 ms are saved, and 0.4 × as much again with idle marking.
+	if got, want := cpu(400), 7.8-15*(0.05+0.06*0.4); !about(got, want, 0.01) {
 		t.Errorf("GOGC=400: %.2f CPU seconds, want about %.2f", got, want)
+	}
+}
+
+// Processors that mark because they are idle do not make a program one that uses all of them.
+func TestSaturated(t *testing.T) {
+	tr := steady(100*mebi, gcmodel.Setting{GOGC: 100})
+	tr.Procs, tr.Wall, tr.CPU = 2, 4, 8
+	if f := forecaster(t, tr); !f.Saturated() {
+		t.Error("8 of 8 s, 0.2 s of them idle marking: not saturated")
+	}
+	for i := range tr.Points {
+		tr.Points[i].Idle = 0.1
+	}
+	f := forecaster(t, tr)
+	if f.Saturated() {
+		t.Error("8 of 8 s, 2 s of them idle marking: saturated")
+	}
+	v, err := f.At(gcmodel.Setting{GOGC: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := v.Cycles.Value / tr.Wall; !about(v.PerSecond.Value, want, 1e-9) {
+		t.Errorf("%v cycles per second, want %v: a program that waits does not become faster", v.PerSecond.Value, want)
 	}
 }
 
@@ -173,9 +196,9 @@ func TestLearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	cost := func(v gcmodel.Forecast) float64 {
-		rest := 1 - v.Collector.Value - v.Idle.Value
+		rest := 1 - v.Collector.Value
 		// Beside what its clocks count, a cycle costs the program 0.4 of that.
-		own := (8 - 1.4*20*0.06) / (1 - 0.4*(1-rest)/rest)
+		own := (8 - 1.4*20*0.06) / (1 - 0.4*(v.Collector.Value+v.Idle.Value)/rest)
 		return v.Collector.Value / rest * own / v.Cycles.Value
 	}
 	if got := cost(after) / cost(before); !about(got, 1.5, 0.06) {

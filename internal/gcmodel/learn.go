@@ -142,7 +142,7 @@ func (f *Forecaster) blend(own Forecast) Forecast {
 	if k := own.PerCycle.Value / out.PerCycle.Value; k > 0 && !math.IsInf(k, 0) {
 		out.Cycles, out.PerSecond = own.Cycles.Scale(k), own.PerSecond.Scale(k)
 	}
-	rest := func(v Forecast) float64 { return math.Max(1-v.Collector.Value-v.Idle.Value, leastOwn) }
+	rest := func(v Forecast) float64 { return math.Max(1-v.Collector.Value, leastOwn) }
 	out.CPU = own.CPU.Scale(rest(own) / rest(out))
 	return out
 }

@@ -26,14 +26,14 @@ func (s *Sample) collection(file string, w window) error {
 	}
 	defer f.Close()
 	var cycles, heap float64
-	var gc, assist, total time.Duration
+	var gc, assist, idle, total time.Duration
 	var pauses []uint32
 	_, err = gctrace.Scan(file, f, func(c evidence.Cycle) error {
 		if c.Forced || c.At < w.from || w.to > 0 && c.At > w.to {
 			return nil
 		}
 		cycles++
-		gc, assist = gc+c.CPU(), assist+c.Used.Assist
+		gc, assist, idle = gc+c.CPU(), assist+c.Used.Assist, idle+c.Used.Idle
 		total += c.Wall.SweepTermination + c.Wall.MarkTermination
 		pauses = append(pauses, short(c.Wall.SweepTermination), short(c.Wall.MarkTermination))
 		heap = max(heap, float64(c.HeapEnd))
@@ -43,8 +43,8 @@ func (s *Sample) collection(file string, w window) error {
 		s.Values = map[string]float64{}
 	}
 	s.Values[unitCycles], s.Values[unitPauses] = cycles, float64(total)
-	if w.cpu > 0 {
-		s.Values[unitGCCPU], s.Values[unitAssist] = float64(gc)/float64(w.cpu), float64(assist)/float64(w.cpu)
+	if cpu := w.cpu - idle; cpu > 0 {
+		s.Values[unitGCCPU], s.Values[unitAssist] = float64(gc)/float64(cpu), float64(assist)/float64(cpu)
 	}
 	if w.rss > 0 {
 		s.Values[unitRSS] = float64(w.rss)

@@ -87,8 +87,7 @@ func expected(u string, today, chosen gcmodel.Forecast) *Expected {
 		// The number of cycles depends on how long the runs take.
 		return change(between(func(f gcmodel.Forecast) stats.Interval { return f.Cycles }))
 	case unitCPUReq, unitCPU:
-		// Idle marking uses only processors that have nothing else to do.
-		return change(between(func(f gcmodel.Forecast) stats.Interval { return f.CPU.Scale(1 - f.Idle.Value) }))
+		return change(between(func(f gcmodel.Forecast) stats.Interval { return f.CPU }))
 	}
 	return nil
 }

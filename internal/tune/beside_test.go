@@ -21,7 +21,7 @@ func TestBeside(t *testing.T) {
 			Delta: stats.Interval{Value: -0.5, Low: -0.51, High: -0.49}})
 	}
 	r := &prove.Result{Comparisons: []prove.Comparison{{Changes: changes}}}
-	want := map[string]float64{unitCPUReq: -0.19, unitGC: -0.5, unitAssist: -1, unitHeap: 1, unitRSS: 0.5,
+	want := map[string]float64{unitCPUReq: -0.1, unitGC: -0.5, unitAssist: -1, unitHeap: 1, unitRSS: 0.5,
 		unitCycles: -0.75}
 	for _, row := range beside(r, today, chosen) {
 		w, ok := want[row.Change.Unit]

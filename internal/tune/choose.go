@@ -15,7 +15,7 @@ type Choice struct {
 	Knob    Knob
 	Point   Point // its forecast
 	Why     string
-	Saves   float64 // share of today's CPU, idle marking left out; at most what the collector takes today; by CPU samples if there are
+	Saves   float64 // share of today's CPU; at most what the collector takes today; by CPU samples if there are
 	Clock   float64 // the same by the collector's clock
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
 	Others  []Other // the other knobs, and why not
@@ -206,13 +206,12 @@ func (m *maker) ofCollector(a, b Point) float64 {
 	return math.Max(0, math.Min(m.saved(a, b), a.Forecast.Collector.Value-b.Forecast.Collector.Value))
 }
 
-// charged returns the CPU time of a setting without idle marking, as a fraction of the
-// recorded CPU time.
+// charged returns the CPU time of a setting as a fraction of the recorded CPU time.
 func charged(p Point) float64 {
 	if !p.Known() {
 		return 1
 	}
-	return p.Forecast.CPU.Value * (1 - p.Forecast.Idle.Value)
+	return p.Forecast.CPU.Value
 }
 
 func (m *maker) stay(p Point) Choice {

@@ -96,10 +96,10 @@ type Measured struct {
 	Cycles    int
 	PerCycle  float64 // bytes
 	PerSecond float64
-	Collector float64 // share of CPU, by the collector's clock
+	Collector float64 // share of CPU without idle marking, by the collector's clock
 	Sampled   float64 // the same by CPU samples; 0: not known
 	Assist    float64
-	Idle      float64
+	Idle      float64 // time of idle marking, relative to CPU without it
 	Peak      float64
 	RSS       float64
 	Live      float64
@@ -176,12 +176,16 @@ func measuredOf(w Workload) Measured {
 	if t.Wall > 0 {
 		m.PerSecond, m.AllocRate = n/t.Wall, t.Span()/t.Wall
 	}
-	if t.CPU > 0 {
-		for _, p := range points {
-			m.Collector += (p.Background + p.Assist + p.Pause) / t.CPU
-			m.Assist += p.Assist / t.CPU
-			m.Idle += p.Idle / t.CPU
-		}
+	for _, p := range points {
+		m.Collector += p.Background + p.Assist + p.Pause
+		m.Assist += p.Assist
+		m.Idle += p.Idle
+	}
+	// On a machine that is not idle, the clock may count more than there was.
+	if cpu := t.CPU - m.Idle; cpu > 0 {
+		m.Collector, m.Assist, m.Idle = m.Collector/cpu, m.Assist/cpu, m.Idle/cpu
+	} else {
+		m.Collector, m.Assist, m.Idle = 0, 0, 0
 	}
 	if told := w.Told; told != nil {
 		m.Cycles, m.PerSecond = told.Cycles.Automatic, told.Cycles.PerSecond

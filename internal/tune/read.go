@@ -34,6 +34,7 @@ type Workload struct {
 	Means bool
 	// Sampled is the collector's share of CPU in the CPU samples of a recording of one run;
 	// zero where it is not known. The collector's clock does not see sweeping and waking up.
+	// If Means is set, the trace has its times from the samples.
 	Sampled stats.Interval
 	// Told are the figures that check reports of the run; nil where they are not known, or
 	// those of another.

@@ -50,5 +50,5 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 		tr.Points = append(tr.Points, p)
 	}
 	_, err = gcmodel.NewForecaster(tr)
-	return Workload{Name: "service", Trace: tr, Means: true, Told: &d.Totals}, err
+	return Workload{Name: "service", Trace: tr, Means: true, Sampled: t.CollectorShare, Told: &d.Totals}, err
 }

@@ -26,4 +26,15 @@ func TestIdleOfService(t *testing.T) {
 	if math.Abs(w.Trace.CPU-24) > 1e-9 || math.Abs(idle-4) > 1e-9 {
 		t.Errorf("%v s of CPU, %v of them idle marking, want 24 and 4", w.Trace.CPU, idle)
 	}
+	if m := measuredOf(w); math.Abs(m.Collector-0.3) > 1e-9 || math.Abs(m.Idle-0.2) > 1e-9 {
+		t.Errorf("collector %v, idle marking %v, want the diagnosis's 0.3 and 0.2", m.Collector, m.Idle)
+	}
+	plan, err := Make(w, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := SavedBy(d.Totals.CollectorShare, plan.Today.Forecast, plan.Choice.Point.Forecast).Value
+	if plan.Choice.Saves != want || want <= 0 {
+		t.Errorf("the plan saves %v, the overview %v", plan.Choice.Saves, want)
+	}
 }

@@ -160,12 +160,14 @@ func (m *measured) count(start, last, end sample) {
 // runtime's clock goes on while other processes have the processor: its figures
 // are shares of its own count of busy time, where that is larger.
 func (m *measured) share(cycles map[int]cycle, after, upTo float64) {
-	cpu := max(m.CPU, m.Busy)
 	for n, c := range cycles {
-		if float64(n) > after && float64(n) <= upTo && cpu > 0 {
-			m.Collector += (c.assist + c.back + c.pause) / cpu
-			m.Assist += c.assist / cpu
-			m.Idle += c.idle / cpu
+		if float64(n) > after && float64(n) <= upTo {
+			m.Collector += c.assist + c.back + c.pause
+			m.Assist += c.assist
+			m.Idle += c.idle
 		}
+	}
+	if cpu := max(m.CPU, m.Busy) - m.Idle; cpu > 0 {
+		m.Collector, m.Assist, m.Idle = m.Collector/cpu, m.Assist/cpu, m.Idle/cpu
 	}
 }

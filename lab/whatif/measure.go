@@ -20,9 +20,9 @@ type measured struct {
 	Cycles    float64 // between the first and the last that ended in the window
 	PerCycle  float64 // bytes
 	PerSecond float64
-	Collector float64 // share of the process's CPU, idle marking left out
+	Collector float64 // share of the process's CPU without idle marking
 	Assist    float64
-	Idle      float64
+	Idle      float64 // time of idle marking, relative to that CPU time
 	Peak      float64 // bytes
 	RSS       float64
 	CPU       float64 // seconds, of the process without its children
