@@ -206,16 +206,29 @@ func (l CollectorLog) Metric(name string) []float64 {
 	return v
 }
 
-// NonHeap is the memory other than heap objects that counts against a limit.
+// NonHeap is the memory other than heap objects that counts against a limit; 0 when not known.
 func (l CollectorLog) NonHeap() float64 {
 	part := func(name string) float64 { return stats.MedianOf(l.Metric(name)) }
 	total := part("/memory/classes/total:bytes")
 	if total == 0 {
-		return 0
+		tables, slots := l.Mapped()
+		return tables + slots
 	}
 	return total - part(
 		"/memory/classes/heap/released:bytes",
 	) - part("/memory/classes/heap/free:bytes") - part("/memory/classes/heap/objects:bytes")
+}
+
+// Mapped is what a service's MemStats show beside heap objects: stacks and tables of the runtime,
+// and free slots of the heap's spans. Medians, in bytes; 0 when not known.
+func (l CollectorLog) Mapped() (tables, slots float64) {
+	var outside, free []float64
+	for _, m := range l.Stats {
+		if m.Sys > m.HeapSys && m.HeapInuse >= m.HeapAlloc {
+			outside, free = append(outside, float64(m.Sys-m.HeapSys)), append(free, float64(m.HeapInuse-m.HeapAlloc))
+		}
+	}
+	return stats.MedianOf(outside), stats.MedianOf(free)
 }
 
 // SettingOf reads the collector's settings as the runtime does.

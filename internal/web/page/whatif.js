@@ -86,6 +86,8 @@ class WhatIf {
       this.setting[k] = v;
       this.update();
     };
+    // Without the memory beside the heap, limits would look wider than they are.
+    this.limits = w.non_heap > 0;
     const least = w.live + w.non_heap, off = (v) => (v === 0 ? "none" : bytes(v));
     const steps = [...new Set([...gogcSteps, Math.max(0, w.gogc)])].sort((a, b) => a - b);
     this.controls = {
@@ -93,7 +95,8 @@ class WhatIf {
       limit: slider("Memory limit", "memory limit", [...new Set([0, w.limit, ...sizes(least, Math.max(64 * least, 1024 * mib))])].sort((a, b) => a - b), off, set("limit")),
       ballast: slider("Ballast", "ballast", [...new Set([0, w.ballast, ...sizes(w.live / 4, Math.max(16 * w.live, 512 * mib))])].sort((a, b) => a - b), off, set("ballast")),
     };
-    replace(this.sliders, Object.values(this.controls).map((c) => c.node), button("Today's setting", () => { this.setting = { ...this.today }; this.reset(); }, { class: "quiet" }));
+    if (!this.limits) delete this.controls.limit;
+    replace(this.sliders, this.limits ? null : el("p", { class: "note" }, "Memory limits are not forecast: the recording does not show the memory that the runtime maps beside the heap."), Object.values(this.controls).map((c) => c.node), button("Today's setting", () => { this.setting = { ...this.today }; this.reset(); }, { class: "quiet" }));
     this.reset();
   }
 
@@ -122,7 +125,7 @@ class WhatIf {
     const [xs, value, high, low, today, chosen] = this.columns();
     if (this.plot) this.plot.destroy();
     const made = chart({
-      title: "Collector's CPU against Go memory at its peak", note: "along GOGC, with the limit and ballast below", xs, x: bytes, xLabel: "memory", y: percent, height: 300, log: true,
+      title: `Collector's CPU against ${this.limits ? "Go memory at its peak" : "the heap goal"}`, note: `along GOGC, with the ${this.limits ? "limit and ballast" : "ballast"} below`, xs, x: bytes, xLabel: this.limits ? "memory" : "heap goal", y: percent, height: 300, log: true,
       range: (_, min, max) => [0, Math.min(1, (max || 1) * 1.08)], summary: "see the figures below",
       series: [{ label: "predicted", values: value, color: "line1" }, { label: "95 % high", values: high, color: "line5", dash: [3, 4] }, { label: "95 % low", values: low, color: "line5", dash: [3, 4] },
         { label: "today", values: today, color: "line2", kind: "points", size: 8 }, { label: "chosen", values: chosen, color: "line4", kind: "points", size: 13 }],
@@ -141,8 +144,8 @@ class WhatIf {
     const copy = button("Copy the setting", () => navigator.clipboard.writeText(text).then(() => { copy.textContent = "Copied"; }));
     return replace(this.result, el("dl", { class: "figures" },
       [["collector", "Collector, without assists", `${share(then.cpu)} of CPU, today ${share(now.cpu)}`], ["saving", saved.value >= 0 ? "Saves" : "Costs", `${share(saved.value >= 0 ? saved : { value: -saved.value, low: -saved.high, high: -saved.low })} of CPU`],
-        ["heap goal", "Heap goal", `${bytes(then.goal)}, today ${bytes(now.goal)}`], ["held memory", "Go memory", `${bytes(then.memory)}, today ${bytes(now.memory)}`], ["cycle", "Collections", `${trimmed(then.cycles)} × today's`]]
-        .map(([word, label, v]) => el("div", { class: "figure" }, el("dt", {}, term(word, label)), el("dd", {}, v)))),
+        ["heap goal", "Heap goal", `${bytes(then.goal)}, today ${bytes(now.goal)}`], this.limits && ["held memory", "Go memory", `${bytes(then.memory)}, today ${bytes(now.memory)}`], ["cycle", "Collections", `${trimmed(then.cycles)} × today's`]]
+        .filter(Boolean).map(([word, label, v]) => el("div", { class: "figure" }, el("dt", {}, term(word, label)), el("dd", {}, v)))),
     tight ? el("p", { class: "bad" }, "The limit leaves less than a tenth of the live heap between collections: the collector would run nearly all the time.") : null,
     el("p", { class: "setting" }, el("code", { class: "code" }, text), " ", copy, s.ballast > 0 ? el("small", {}, " Ballast is made by the program itself: see rt/ballast.") : null));
   }
