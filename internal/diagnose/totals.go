@@ -156,6 +156,7 @@ func fillGoal(t *finding.Totals, log run.CollectorLog, env evidence.Environment)
 // stops together.
 func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []time.Duration {
 	first, last := d.Collector.Stats[0], d.Collector.Stats[len(d.Collector.Stats)-1]
+	t.Cycles.Logged = true
 	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
 	t.Cycles.Automatic = int(last.NumGC-first.NumGC) - t.Cycles.Forced
 	window := d.Heap.Window
@@ -168,8 +169,11 @@ func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []ti
 	if told, ok := d.GoalOf(last, env); ok {
 		t.Heap.Goal, t.Heap.Live = unit.Bytes(told.Goal), unit.Bytes(told.Live)
 	}
-	// The heap was as large as its goal when a cycle ended, or larger: by what the program
-	// allocates in a cycle, beside the live heap.
+	tables, slots := d.Collector.Mapped()
+	t.Heap.Tables, t.Heap.Slots = unit.Bytes(tables), unit.Bytes(slots)
+	t.Heap.PeakByGoal = true
+	// The heap was as large as its goal when a cycle ended, or as the live heap with what the
+	// program allocates in a cycle.
 	t.Heap.Peak = max(t.Heap.Peak, first.HeapAlloc, last.HeapAlloc, t.Heap.Goal)
 	if n := last.NumGC - first.NumGC; n > 0 {
 		t.Heap.Peak = max(t.Heap.Peak, t.Heap.Live+(last.TotalAlloc-first.TotalAlloc)/unit.Bytes(n))

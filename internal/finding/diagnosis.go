@@ -54,7 +54,7 @@ type Totals struct {
 type CycleTotals struct {
 	Automatic int // started by the pacer
 	Forced    int
-	Logged    bool // a collector log covers the window, so zero cycles means that none ran
+	Logged    bool // a log or MemStats cover the window, so zero cycles means that none ran
 	PerSecond float64
 	// TraceShare is what GODEBUG=gctrace=1 would show of the window: marking, assists and
 	// pauses by the clock, as a share of what all processors could do. It leaves out
@@ -68,6 +68,12 @@ type HeapTotals struct {
 	Goal   unit.Bytes // median goal
 	NoGoal bool       // no goal at the end: collection was off, without a memory limit
 	Peak   unit.Bytes
+	// PeakByGoal means that no log counts the heap at the end of collections, as with most live
+	// services: Peak is the goal, or the live heap with what a cycle allocates.
+	PeakByGoal bool
+	// Tables are mapped by the runtime outside of the heap, such as stacks. Slots are free in
+	// the heap's spans. 0 if MemStats do not say them.
+	Tables, Slots unit.Bytes
 	// Resident is the largest resident set of the process, 0 if not known. Here and above,
 	// the recorder's own part is subtracted, which is OwnLive and OwnResident.
 	Resident, OwnLive, OwnResident unit.Bytes

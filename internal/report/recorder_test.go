@@ -29,6 +29,16 @@ func TestRecorderIsSaid(t *testing.T) {
 			t.Errorf("without %q:\n%s", want, got)
 		}
 	}
+	// Without a log, the largest heap is no measured one.
+	for want, heap := range map[string]finding.HeapTotals{
+		"goal 30 MiB, peak 30 MiB":         {Goal: 30 * unit.MiB, Peak: 30 * unit.MiB},
+		"goal 30 MiB, peak about the goal": {Goal: 30 * unit.MiB, Peak: 30 * unit.MiB, PeakByGoal: true},
+		"goal 30 MiB, peak about 34 MiB":   {Goal: 30 * unit.MiB, Peak: 34 * unit.MiB, PeakByGoal: true},
+	} {
+		if got := text(heap); !strings.Contains(got, want) {
+			t.Errorf("without %q:\n%s", want, got)
+		}
+	}
 	if got := text(finding.HeapTotals{Live: 15 * unit.MiB}); strings.Contains(got, "recorder") ||
 		strings.Contains(got, "resident") {
 		t.Errorf("of a benchmark:\n%s", got)

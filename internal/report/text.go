@@ -158,8 +158,13 @@ func heapFacts(t finding.Totals) []string {
 	case t.Heap.NoGoal:
 		parts = append(parts, "no goal")
 	}
-	if t.Heap.Peak > 0 {
-		parts = append(parts, "peak "+t.Heap.Peak.String())
+	switch peak := t.Heap.Peak; {
+	case peak > 0 && !t.Heap.PeakByGoal:
+		parts = append(parts, "peak "+peak.String())
+	case peak > 0 && peak.String() == t.Heap.Goal.String():
+		parts = append(parts, "peak about the goal")
+	case peak > 0:
+		parts = append(parts, "peak about "+peak.String())
 	}
 	if len(parts) == 0 {
 		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))

@@ -45,6 +45,7 @@ type TuneAsk struct {
 
 // TuneMeasured is what the recording shows under its own setting.
 type TuneMeasured struct {
+	Logged    bool    `json:"logged"`
 	Cycles    int     `json:"cycles"`
 	PerCycle  float64 `json:"bytes_per_cycle"`
 	PerSecond float64 `json:"cycles_per_second"`

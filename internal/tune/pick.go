@@ -22,7 +22,10 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 			return Workload{}, nil, err
 		}
 		w, failed := FromDiagnosis(d)
-		if failed != nil {
+		switch {
+		case failed != nil && d.Totals.Heap.PeakByGoal:
+			return Workload{}, nil, failed
+		case failed != nil:
 			return Workload{}, nil, err
 		}
 		return w, nil, nil

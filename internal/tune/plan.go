@@ -93,6 +93,9 @@ func (p *Plan) At(s gcmodel.Setting) Point {
 
 // Measured is what the recording itself shows.
 type Measured struct {
+	// Logged says that collections are counted one by one. Otherwise, figures are means over
+	// a window, and Peak is about the heap goal.
+	Logged    bool
 	Cycles    int
 	PerCycle  float64 // bytes
 	PerSecond float64
@@ -166,7 +169,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 // measuredOf is what the recording shows: by the figures of check, where they are known.
 func measuredOf(w Workload) Measured {
 	t := w.Trace
-	m := Measured{Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
+	m := Measured{Logged: !w.Means, Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
 	n := float64(len(t.Points))
 	points := t.Points
 	if !t.Whole {
@@ -264,8 +267,12 @@ func (m *maker) notes() {
 		p.Notes = append(p.Notes, "sizes are known to a MiB only: record with GODEBUG=gctrace=1,gcpacertrace=1")
 	}
 	if p.Workload.Means {
-		p.Notes = append(p.Notes, "there is no log of collections: the forecast uses means and takes the live heap as "+
-			"half of the heap goal, as with GOGC=100; use -exec or GODEBUG=gctrace=1,gcpacertrace=1 for a better one")
+		p.Notes = append(p.Notes, "there is no log of collections: the forecast uses means over the window, and the "+
+			"live heap follows from the heap goal; use -exec or GODEBUG=gctrace=1,gcpacertrace=1 for a better one")
+		if t.RSS > 0 {
+			p.Notes = append(p.Notes, "the resident set is the largest since the service began: if its heap was once "+
+				"much larger, forecasts of it are too large")
+		}
 	}
 	if t.Drifts() {
 		p.Notes = append(p.Notes, "the live heap changes during the recording: the forecast holds for that time, "+

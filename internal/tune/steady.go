@@ -10,13 +10,13 @@ import (
 
 // FromDiagnosis makes a workload from a recording without a log of collections, such
 // as one of a live service, using only averages over the window. It does not know how
-// the live heap varies, the resident set, or what is allocated during marking.
+// the live heap varies, or what is allocated during marking.
 func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	t := d.Totals
 	live, room := float64(t.Heap.Live), float64(t.Heap.Goal-t.Heap.Live)
 	if t.Cycles.Automatic < 2 || live <= 0 || room <= 0 || t.CPUSeconds <= 0 {
-		return Workload{}, fmt.Errorf("%w; for a service without a log, it needs a window with two collections, "+
-			"MemStats and a CPU profile", errNoCycles)
+		return Workload{}, fmt.Errorf("%s in the window of the service, which has no log: tune needs two, "+
+			"a heap goal and a CPU profile; record for longer (-for), or under load", collections(t.Cycles.Automatic))
 	}
 	n := float64(t.Cycles.Automatic)
 	if t.BytesPerSecond > 0 && t.Cycles.PerSecond > 0 {
@@ -31,9 +31,9 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	idle := t.IdleMarkShare.Value
 	tr := &gcmodel.Trace{
 		Setting: set, Procs: d.Environment.GOMAXPROCS, CPU: t.CPUSeconds * (1 + idle), // IdleMarkShare is relative to CPUSeconds, which excludes it
-		Peak:   math.Max(float64(t.Heap.Peak), live+room),
-		Memory: gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack},
+		Peak: math.Max(float64(t.Heap.Peak), live+room), RSS: float64(t.Heap.Resident),
 	}
+	tr.Memory = memoryBeside(t.Heap, tr.Peak)
 	if t.Cycles.PerSecond > 0 {
 		tr.Wall = n / t.Cycles.PerSecond
 	}
@@ -51,4 +51,23 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 	}
 	_, err = gcmodel.NewForecaster(tr)
 	return Workload{Name: "service", Trace: tr, Means: true, Sampled: t.CollectorShare, Told: &d.Totals}, err
+}
+
+// memoryBeside is the memory mapped beside objects of a heap that grows to peak bytes.
+func memoryBeside(h finding.HeapTotals, peak float64) gcmodel.Memory {
+	m := gcmodel.Memory{Fixed: usualFixed, Slack: usualSlack, Scatter: usualScatter()}
+	if h.Tables > 0 {
+		m.Fixed, m.Slack = float64(h.Tables), float64(h.Slots)/peak
+	}
+	return m
+}
+
+func collections(n int) string {
+	switch n {
+	case 0:
+		return "no collection"
+	case 1:
+		return "1 collection"
+	}
+	return fmt.Sprintf("%d collections", n)
 }
