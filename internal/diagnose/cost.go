@@ -145,6 +145,19 @@ func (r *runCosts) apportion() {
 	r.cpu.remainder = stats.Interval{Value: left, Low: left - width*math.Abs(left), High: left + width*math.Abs(left)}
 }
 
+// withoutShares takes all shares of CPU back.
+func (r *runCosts) withoutShares() {
+	r.cpu.charged, r.cpu.collected, r.cpu.remainder = 0, stats.Interval{}, stats.Interval{}
+	for i := range r.sites {
+		s := &r.sites[i]
+		c := &s.cost
+		for _, i := range []*stats.Interval{&c.CPU, &c.Malloc, &c.Zeroing, &c.GrowCopy, &c.Assist, &c.Churn, &c.Retention} {
+			*i = stats.Interval{}
+		}
+		s.prediction = r.predict(s)
+	}
+}
+
 // quantities fills the columns that count bytes and objects.
 func (r *runCosts) quantities(s *siteCost) {
 	err := stats.RelativeError(s.site.Events)

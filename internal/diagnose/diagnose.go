@@ -72,6 +72,11 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}
+	if samples(runs) < finding.FewSamples {
+		for _, r := range runs {
+			r.withoutShares()
+		}
+	}
 	d.Decomposition, d.Groups = decomposition(runs), groups(runs)
 	d.Totals = totals(runs, d.Environment)
 	d.Runs = summaries(runs)
@@ -248,7 +253,7 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 	var has struct{ cpu, allocs, inUse, cycles, raw, used, lines, cycleCost bool }
 	has.raw, has.used = true, true
 	for _, r := range runs {
-		has.cpu = has.cpu || r.CPU.Known
+		has.cpu = has.cpu || r.cpu.charged > 0
 		has.allocs = has.allocs || r.Heap.Allocs
 		has.inUse = has.inUse || r.Heap.InUse
 		has.cycles = has.cycles || r.Collector.Logged || len(r.Collector.Stats) > 0
@@ -263,7 +268,11 @@ func missing(runs []*runCosts, t evidence.Target) []evidence.Gap {
 			out = append(out, evidence.Gap{Code: code, What: what, Adds: adds})
 		}
 	}
-	add(has.cpu, evidence.GapCPU, "a CPU profile", "the decomposition of CPU time and what each site costs in CPU")
+	profile := "a CPU profile"
+	if n := samples(runs); n > 0 {
+		profile += fmt.Sprintf(" of %d samples or more (record under load, or for longer)", finding.FewSamples)
+	}
+	add(has.cpu, evidence.GapCPU, profile, "the decomposition of CPU time and what each site costs in CPU")
 	add(
 		has.allocs, evidence.GapAllocs, "an allocs profile",
 		"bytes and objects of each site, and the collector's cost through them",

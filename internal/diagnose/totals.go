@@ -22,8 +22,8 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	var t finding.Totals
 	for _, r := range runs {
 		t.CPUSeconds += r.cpu.charged * r.CPU.Period
-		t.Samples += int64(math.Round(r.counts.Samples()))
 	}
+	t.Samples = samples(runs)
 	t.MemoryShare, _ = meanShare(
 		runs, func(b stack.Bucket) bool { return stack.BucketInfo[b].Memory && b != stack.BucketMarkIdle },
 	)
@@ -46,6 +46,15 @@ func totals(runs []*runCosts, env evidence.Environment) finding.Totals {
 	}
 	t.Why = why(main, t)
 	return t
+}
+
+// samples are the CPU samples of all runs.
+func samples(runs []*runCosts) int64 {
+	n := 0.0
+	for _, r := range runs {
+		n += r.counts.Samples()
+	}
+	return int64(math.Round(n))
 }
 
 // rateOf is the allocation rate of a run, in bytes a second; 0 if it is not known. A benchmark's is that of the process

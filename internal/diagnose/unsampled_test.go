@@ -2,12 +2,16 @@ package diagnose
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/correct"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // TestInNoSample: what the process used beyond its samples goes to collector
@@ -97,4 +101,39 @@ func TestUsedIsMissing(t *testing.T) {
 	f(0, 20, false)
 	f(0, 1200, true)
 	f(6*time.Second, 1200, false)
+}
+
+// TestFewSamples: a handful of CPU samples says nothing of shares, so none is given, and the
+// gap says how many samples it takes.
+func TestFewSamples(t *testing.T) {
+	site := "runtime.mallocgc runtime.newobject example.com/m.A main.main"
+	f := func(n int64, known bool) {
+		t.Helper()
+		r := newRecording(t)
+		r.cpu([]sample{
+			{"example.com/m.Work main.main", []int64{0, (n - 1) * 1e7}},
+			{site, []int64{0, 1e7}},
+		})
+		r.snapshot([]sample{{site, []int64{10, 1000, 5, 500}}})
+		r.snapshot([]sample{{site, []int64{40, 4000, 5, 500}}})
+		r.cycles(20, 10)
+		s := r.diagnose()
+		d := s.Diagnosis()
+		costs := false
+		for _, f := range d.Findings {
+			costs = costs || f.Cost.CPU != stats.Interval{}
+		}
+		if (d.Totals.CPUSeconds > 0) != known || (len(d.Decomposition) > 0) != known || costs != known || d.Totals.Samples != n {
+			t.Errorf("%d samples: %v s of CPU of %d samples, %d rows, costs known %v", n, d.Totals.CPUSeconds, d.Totals.Samples,
+				len(d.Decomposition), costs)
+		}
+		lacks := slices.ContainsFunc(d.Gaps, func(g evidence.Gap) bool {
+			return g.Code == evidence.GapCPU && strings.Contains(g.What, "10 samples or more")
+		})
+		if lacks == known {
+			t.Errorf("%d samples: the gaps are %v", n, d.Gaps)
+		}
+	}
+	f(finding.FewSamples-1, false)
+	f(finding.FewSamples, true)
 }

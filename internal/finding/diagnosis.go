@@ -35,7 +35,7 @@ type Diagnosis struct {
 type Totals struct {
 	Run            string         // that with most collections, of which Cycles, Heap, Pauses and BytesPerSecond are
 	CPUSeconds     float64        // CPU time without idle marking, including unsampled time if known
-	Samples        int64          // CPU samples behind these figures
+	Samples        int64          // CPU samples behind these figures; below FewSamples, no share is known
 	MemoryShare    stats.Interval // memory management's share of CPU
 	AssistShare    stats.Interval // mark assists' share of CPU; part of CollectorShare
 	CollectorShare stats.Interval // the collector's share of CPU: mark, assist, sweep, write barrier, cycle ends
@@ -47,8 +47,12 @@ type Totals struct {
 	Why            string         // why the program collects as often as it does, with its own figures
 	Retention      Basis          // of the retention costs
 	Sites          stats.Interval // churn and retention of all sites, including those too small for a row
-	Remainder      stats.Interval // unattributed collector cost: fixed cost per cycle, roots, shared headroom
+	Remainder      stats.Interval // unattributed collector cost: of live memory that no heap profile shows
 }
+
+// FewSamples are the CPU samples of a recording from which on shares of CPU are given: with
+// fewer, the error of a share is above a quarter of all CPU.
+const FewSamples = 10
 
 // CycleTotals counts the collections of the window.
 type CycleTotals struct {

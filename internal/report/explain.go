@@ -100,7 +100,7 @@ func (e *explainer) cost() {
 	if e.k.cpu {
 		share("CPU, all of it", c.Share(), true)
 	} else {
-		e.figure("CPU", "not known: needs a CPU profile", "")
+		e.figure("CPU", "not known: "+lacksCPU(e.rep.Diagnosis.Totals), "")
 	}
 	share("  malloc", c.Malloc, e.k.cpu)
 	share("  zeroing", c.Zeroing, e.k.cpu)
@@ -109,8 +109,11 @@ func (e *explainer) cost() {
 	share("  GC, by churn", c.Churn, e.k.churn)
 	share("  GC, by retention", c.Retention, e.k.retention)
 	if c.Retention.Value < 0 {
-		e.p.Prose("    ", "Negative: what it keeps alive raises the heap goal, so the program collects less often.",
-			term.Dim)
+		text := "Negative: what it keeps alive raises the heap goal, so the program collects less often."
+		if c.CPU.Value < 0 {
+			text += " That saves more than the rest costs, by " + term.SharePercent(c.CPU.Scale(-1)) + " of CPU."
+		}
+		e.p.Prose("    ", text, term.Dim)
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)

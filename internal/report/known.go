@@ -1,9 +1,11 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/schema"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -24,7 +26,7 @@ type known struct {
 // knownOf looks at all findings: a column that is zero in every one of them
 // carries no evidence.
 func knownOf(rep *finding.Report) known {
-	k := known{cpu: rep.Diagnosis.Totals.CPUSeconds > 0 || rep.Diagnosis.Totals.Samples > 0}
+	k := known{cpu: rep.Diagnosis.Totals.CPUSeconds > 0 || rep.Diagnosis.Totals.Samples >= finding.FewSamples}
 	for _, f := range everyRow(rep) {
 		k.cures = k.cures || cure(f) != ""
 		c := f.Cost
@@ -39,6 +41,14 @@ func knownOf(rep *finding.Report) known {
 	k.churn = k.churn || k.cpu && k.allocated
 	k.retention = k.retention || k.cpu && rep.Diagnosis.Totals.Retention.Known
 	return k
+}
+
+// lacksCPU says why shares of CPU are not known.
+func lacksCPU(t finding.Totals) string {
+	if n := t.Samples; n > 0 {
+		return fmt.Sprintf("the CPU profile has only %d%s", n, term.Plural(float64(n), " sample"))
+	}
+	return "needs a CPU profile"
 }
 
 // everyRow returns the ranked rows and those that are excluded.

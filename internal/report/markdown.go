@@ -24,7 +24,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 	if k.cpu {
 		fmt.Fprintf(b, "**Memory management takes %s of CPU time.**", md.Text(term.SharePercent(t.MemoryShare)))
 	} else {
-		b.WriteString("**What share of CPU time memory management takes is not known: needs a CPU profile.**")
+		b.WriteString("**What share of CPU time memory management takes is not known: " + lacksCPU(t) + ".**")
 	}
 	if t.Why != "" {
 		b.WriteString(" " + md.Text(term.Sentence(t.Why)))

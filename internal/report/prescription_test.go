@@ -109,12 +109,12 @@ func TestOutlook(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	f(9, nil, "")
-	f(9, []finding.Row{leave}, "")
-	f(9, []finding.Row{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
-	f(9, []finding.Row{cut(7), leave, cut(5)},
+	f(90, nil, "")
+	f(90, []finding.Row{leave}, "")
+	f(90, []finding.Row{leave, cut(7)}, "By prediction, the first cure saves 7.0 % ±1.0 of CPU.")
+	f(90, []finding.Row{cut(7), leave, cut(5)},
 		"By prediction, the first cure saves 7.0 % ±1.0 of CPU, all 2 together 10.0 % ±1.0 of CPU.")
-	f(9, []finding.Row{cut(7), whole, cut(5)},
+	f(90, []finding.Row{cut(7), whole, cut(5)},
 		"By prediction, the first cure saves 7.0 % ±1.0 of CPU, 2 of 3 together 10.0 % ±1.0 of CPU.")
 	f(0, []finding.Row{cut(7), cut(5)}, "By prediction, the first cure saves 64 B/op.")
 }

@@ -108,10 +108,10 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 		)
 	case k.cures:
 		out = append(
-			out, "saves: predicted saving of the cure. Shares of CPU are not known: they need a CPU profile.",
+			out, "saves: predicted saving of the cure. Shares of CPU are not known: "+lacksCPU(rep.Diagnosis.Totals)+".",
 		)
 	case !k.cpu:
-		out = append(out, "Cost in CPU is not known: needs a CPU profile. The order is by bytes.")
+		out = append(out, "Cost in CPU is not known: "+lacksCPU(rep.Diagnosis.Totals)+". The order is by bytes.")
 	}
 	plain := func(f finding.Row) bool { return savesMore(f) && besideRemark(f) == "" }
 	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, plain) {
@@ -133,11 +133,12 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 			),
 		)
 	}
-	if r := rep.Diagnosis.Totals.Remainder; k.churn && measured(r) && r.Value >= 0 {
+	if r := rep.Diagnosis.Totals.Remainder; k.churn && measured(r) && r.Value >= leastRow {
 		out = append(
 			out,
 			fmt.Sprintf(
-				"Unattributed collector cost: %s (fixed cost of a cycle, stacks and globals, shared headroom).",
+				"Unattributed collector cost: %s, of live memory that no heap profile shows. The cost of stacks, globals and "+
+					"each cycle itself is charged to what is allocated.",
 				term.SharePercent(r),
 			),
 		)
@@ -153,11 +154,14 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	)
 }
 
+// leastRow is the share of CPU that gives a site a row.
+const leastRow = 0.0005
+
 // overcharged says that the sites are charged more than the collector's cost, if the
 // excess is beyond its error and as large as the cost that gives a site a row.
 func overcharged(rep *finding.Report, k known) string {
 	r := rep.Diagnosis.Totals.Remainder
-	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -0.0005 {
+	if !k.churn || !measured(r) || r.High >= 0 || r.Value > -leastRow {
 		return ""
 	}
 	return fmt.Sprintf(

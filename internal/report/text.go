@@ -55,7 +55,7 @@ func Text(w io.Writer, rep *finding.Report, o TextOptions) error {
 func headline(p *term.Page, rep *finding.Report, k known) {
 	t := rep.Diagnosis.Totals
 	if !k.cpu {
-		p.Prose("", "What share of CPU time memory management takes is not known: needs a CPU profile.", term.Bold)
+		p.Prose("", "What share of CPU time memory management takes is not known: "+lacksCPU(t)+".", term.Bold)
 	} else {
 		p.Line(term.Styled("Memory management takes ", term.Bold),
 			term.Styled(term.Percent(t.MemoryShare.Value)+" %", heat(t.MemoryShare.Value)),

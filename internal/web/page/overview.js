@@ -7,7 +7,7 @@ import { term } from "./terms.js";
 
 function headline(report) {
   const t = report.totals;
-  if (!t.memory_share) return el("p", { class: "headline" }, "No CPU profile was recorded: what follows is in bytes and objects.");
+  if (!t.memory_share) return el("p", { class: "headline" }, t.samples ? `The CPU profile has only ${count(t.samples)} sample${t.samples === 1 ? "" : "s"}` : "No CPU profile was recorded", ": what follows is in bytes and objects.");
   const cures = report.findings.filter((f) => f.prediction.cpu_share && f.remedy.code !== "leave-it");
   const saved = report.together.cpu_share;
   return el("p", { class: "headline" },
@@ -40,7 +40,7 @@ function remainder(r) {
   const beyond = r && r.high < 0 && r.value <= -0.0005; // no less than a site needs for a row
   return beyond
     ? figure("overcharged", "Charged in excess", share({ value: -r.value, low: -r.high, high: -r.low }), "of CPU")
-    : figure("remainder", "Of no line", share(r), "of CPU");
+    : figure("remainder", "Unattributed", !r || Math.abs(r.value) < 0.0005 ? unknown : share(r), "of CPU");
 }
 
 function runs(report) {

@@ -36,7 +36,7 @@ const sentences = {
   "not classified": "Samples whose functions no table of the runtime knows.",
   "churn": "The collector's cost through the amount allocated: it runs each time the free part of the heap fills up.",
   "retention": "The collector's cost through memory that stays alive; negative if live memory raises the heap goal and so saves collections.",
-  "remainder": "Unattributed collector cost: the fixed cost of a cycle, stacks, globals, and shared headroom.",
+  "remainder": "Unattributed collector cost: of live memory that no heap profile shows. The cost of stacks, globals and each cycle itself is charged to what is allocated.",
   "overcharged": "The sites' shares of the collector add up to more than its measured cost by this amount: the sites share one headroom.",
   "saving": "What the program would save without these allocations, predicted from the pacer's formula and the direct cost; not measured.",
   "tied": "May be as large as the row above: their intervals overlap.",
