@@ -266,6 +266,39 @@ func endless(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// TestStalled: after a request without an answer in time the next ones get little, until there is
+// an answer again.
+func TestStalled(t *testing.T) {
+	stopped := make(chan bool, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if <-stopped {
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	s, err := newPprofServer(Options{URL: server.URL, MaxBytes: unit.MiB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.timeout = time.Millisecond
+	stopped <- true
+	if err := s.get(t.Context(), query{}, io.Discard); err == nil || !strings.Contains(err.Error(), "may be stopped or overloaded") {
+		t.Errorf("a service that does not answer: %v", err)
+	}
+	s.timeout = time.Hour
+	if got, want := s.limit(query{takes: time.Second}), time.Second+stalledTimeout; got != want {
+		t.Errorf("after a request without an answer, %v for the next, want %v", got, want)
+	}
+	s.stalled.Store(false) // two seconds may be too little on a busy machine
+	stopped <- false
+	if err := s.get(t.Context(), query{}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.limit(query{takes: time.Second}), time.Second+time.Hour; got != want {
+		t.Errorf("after an answer, %v for the next request, want %v", got, want)
+	}
+}
+
 func TestLiveFails(t *testing.T) {
 	f := func(url string, want ...string) {
 		t.Helper()
@@ -296,7 +329,7 @@ func TestLiveFails(t *testing.T) {
 	}))
 	defer page.Close()
 	f(strings.Replace(page.URL, "http://", "http://me:sesame@", 1)+"?token=sesame",
-		"no profile could be recorded from http://me:xxxxx@", "token=xxxxx")
+		"http://me:xxxxx@", "token=xxxxx", "answers with something else than profiles", "net/http/pprof is not served there")
 	f("ftp://host", "only http and https")
 	f("http://", "names no host")
 	f("http://me:sesame@ho st", "not the address of a service")

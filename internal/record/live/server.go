@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,6 +26,7 @@ type pprofServer struct {
 	client   http.Client
 	timeout  time.Duration
 	maxBytes unit.Bytes
+	stalled  atomic.Bool // the last request that ended had no answer in time
 }
 
 // query is one request.
@@ -125,8 +127,10 @@ func joinQuery(a, b string) string { return strings.Trim(a+"&"+b, "&") }
 // get writes the answer to q to w. Where the cause is known, the error says what to
 // do.
 func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
-	limited, cancel := context.WithTimeout(ctx, q.takes+s.timeout)
+	limit := s.limit(q)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	defer func() { s.stalled.Store(limited.Err() != nil && ctx.Err() == nil) }()
 	u := s.base
 	u.Path += q.path
 	u.RawQuery = joinQuery(u.RawQuery, q.args)
@@ -136,7 +140,7 @@ func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return s.explain(ctx, q, err)
+		return s.explain(ctx, q, limit, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -144,7 +148,7 @@ func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
 	}
 	n, err := io.Copy(w, io.LimitReader(resp.Body, int64(s.maxBytes)+1))
 	if err != nil {
-		return s.explain(ctx, q, err)
+		return s.explain(ctx, q, limit, err)
 	}
 	if n > int64(s.maxBytes) {
 		return fmt.Errorf("%s: the answer is larger than the limit of %v", s.show(q), s.maxBytes)
@@ -152,9 +156,21 @@ func (s *pprofServer) get(ctx context.Context, q query, w io.Writer) error {
 	return nil
 }
 
+// limit is how long a request may take. A service that let one run out of time gets
+// little for the next ones: with full time for each, a stopped service would hold the
+// recording for minutes.
+func (s *pprofServer) limit(q query) time.Duration {
+	if s.stalled.Load() {
+		return q.takes + min(s.timeout, stalledTimeout)
+	}
+	return q.takes + s.timeout
+}
+
+const stalledTimeout = 2 * time.Second
+
 // explain turns a failed exchange into an error that says what it means. ctx is the
 // recording's own.
-func (s *pprofServer) explain(ctx context.Context, q query, err error) error {
+func (s *pprofServer) explain(ctx context.Context, q query, limit time.Duration, err error) error {
 	var whole *url.Error
 	if errors.As(err, &whole) {
 		err = whole.Err // without the address and its secrets
@@ -171,7 +187,7 @@ func (s *pprofServer) explain(ctx context.Context, q query, err error) error {
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the host %s is not known: %w", s.base.Hostname(), err)
 	case errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
-		return fmt.Errorf("%s: no full answer within %v: %w", s.show(q), q.takes+s.timeout, err)
+		return fmt.Errorf("%s: no full answer within %v; the service may be stopped or overloaded (%w)", s.show(q), limit, err)
 	case errors.As(err, &header):
 		return fmt.Errorf("%s does not speak https: %w", host, err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET):
@@ -231,13 +247,40 @@ func firstLine(r io.Reader) string {
 }
 
 // probe checks early whether there is anything to record. A service that serves single
-// profiles without the index is accepted too.
+// profiles without the index is accepted too. One that answers everything with a page of its
+// own is not.
 func (s *pprofServer) probe(ctx context.Context) error {
-	err := s.get(ctx, query{}, io.Discard)
-	if errors.Is(err, errNoPprof) {
+	index := &headBuffer{max: maxIndex}
+	err := s.get(ctx, query{}, index)
+	switch {
+	case errors.Is(err, errNoPprof):
 		return s.get(ctx, query{path: "allocs"}, io.Discard)
+	case err != nil || bytes.Contains(index.head, []byte("profile")):
+		return err
 	}
-	return err
+	profile := &headBuffer{max: len(gzipHead)}
+	if err := s.get(ctx, query{path: "allocs"}, profile); err != nil {
+		return err
+	}
+	if string(profile.head) != gzipHead {
+		return fmt.Errorf("%s answers with something else than profiles: %w", s, errNoPprof)
+	}
+	return nil
+}
+
+// gzipHead begins every profile.
+const gzipHead = "\x1f\x8b"
+
+// headBuffer keeps the first bytes that are written to it.
+type headBuffer struct {
+	head []byte
+	max  int
+}
+
+// Write implements io.Writer.
+func (b *headBuffer) Write(p []byte) (int, error) {
+	b.head = append(b.head, p[:min(len(p), b.max-len(b.head))]...)
+	return len(p), nil
 }
 
 // command returns the service's command line.

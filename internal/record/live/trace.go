@@ -16,7 +16,11 @@ import (
 // trace takes an execution trace after all other windows, so that they do not disturb
 // each other. If nothing was recorded before, it does nothing.
 func (r *liveRecorder) trace(ctx context.Context) {
-	if r.o.Trace <= 0 || ctx.Err() != nil || r.parts() == 0 {
+	switch {
+	case r.o.Trace <= 0 || ctx.Err() != nil || r.parts() == 0:
+		return
+	case r.server.stalled.Load():
+		r.fail("execution trace", errStalled)
 		return
 	}
 	r.o.Progress("tracing %s for %v", r.server, r.o.Trace)
@@ -40,6 +44,8 @@ func (r *liveRecorder) trace(ctx context.Context) {
 	}
 	r.note(ctx, "execution trace", err)
 }
+
+var errStalled = errors.New("the service did not answer the request before it")
 
 // sampleMeanwhile makes the server take a CPU profile, because its samples also appear
 // in the trace; the profile itself is not kept. The trace is valid without samples, so
