@@ -5,6 +5,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func Run(signals []diagnose.Signals) []finding.Detection {
 
 // Advice turns detections into advice on the program as a whole and appends it to the
 // existing advice. If more headroom is advised already, a heap that is too small adds to its
-// reasons. runs is the number of runs in the recording.
+// reasons. What saves most comes first. runs is the number of runs in the recording.
 func Advice(already []finding.Advice, found []finding.Detection, runs int) []finding.Advice {
 	advice := slices.Clone(already)
 	for _, f := range found {
@@ -93,6 +94,9 @@ func Advice(already []finding.Advice, found []finding.Detection, runs int) []fin
 			},
 		})
 	}
+	slices.SortStableFunc(advice, func(a, b finding.Advice) int {
+		return cmp.Compare(b.Remedy.Saves.CPU.Value, a.Remedy.Saves.CPU.Value)
+	})
 	return advice
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
 	"github.com/heaptrim/heaptrim/internal/record/files"
+	"github.com/heaptrim/heaptrim/internal/stats"
 )
 
 // program builds testdata/program once.
@@ -259,6 +260,20 @@ func TestNUMA(t *testing.T) {
 	f([]string{"numa-balancing"}, quiet+stacks(30, "change_pte_range", "change_prot_numa", "task_numa_work", "task_work_run", "irqentry_exit_to_user_mode"))
 	f([]string{"huge-page-work"}, quiet+stacks(30, "clear_huge_page", "do_huge_pmd_anonymous_page", "handle_mm_fault", "exc_page_fault", "asm_exc_page_fault"))
 	f(nil, quiet+stacks(1, "task_numa_work")) // one sample is none
+}
+
+// TestAdviceOrder: what saves most comes first, beside the prescription's own.
+func TestAdviceOrder(t *testing.T) {
+	saves := func(v float64) stats.Interval { return stats.Interval{Value: v, Low: v, High: v} }
+	own := []finding.Advice{{Title: "own", Remedy: finding.Remedy{Saves: finding.Prediction{CPU: saves(0.03)}}}}
+	found := []finding.Detection{{Title: "no figure"}, {Title: "some", Saves: saves(0.02)}, {Title: "most", Saves: saves(0.04)}}
+	var titles []string
+	for _, a := range detect.Advice(own, found, 1) {
+		titles = append(titles, a.Title)
+	}
+	if want := []string{"most", "own", "some", "no figure"}; !slices.Equal(titles, want) {
+		t.Errorf("advice %q, want %q", titles, want)
+	}
 }
 
 // TestCatalogue: every cure that a detector names is in the catalogue, and
