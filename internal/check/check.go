@@ -89,15 +89,15 @@ func Run(ctx context.Context, b *bundle.Bundle, o Options) (*Report, error) {
 // delays reads the execution trace of a recording; nil without one. If the trace cannot be
 // read, the rest of the report is still made.
 func delays(ctx context.Context, b *bundle.Bundle, o Options) *latency.Trace {
-	path, ok := TraceOf(b)
+	part, ok := traceOf(b)
 	if !ok {
 		return nil
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(b.Path(part))
 	if err == nil {
 		defer f.Close()
 		var t *latency.Trace
-		t, err = latency.Read(ctx, path, f, latency.ReadOptions{Own: OwnPaths(b.Manifest.Target), Progress: o.Progress})
+		t, err = latency.Read(ctx, part.Path, f, latency.ReadOptions{Own: OwnPaths(b.Manifest.Target), Progress: o.Progress})
 		if t != nil {
 			return t
 		}
@@ -106,16 +106,16 @@ func delays(ctx context.Context, b *bundle.Bundle, o Options) *latency.Trace {
 	return nil
 }
 
-// TraceOf finds the last execution trace of a recording.
-func TraceOf(b *bundle.Bundle) (path string, ok bool) {
+// traceOf finds the last execution trace of a recording.
+func traceOf(b *bundle.Bundle) (evidence.Part, bool) {
 	for _, r := range slices.Backward(b.Manifest.Runs) {
 		for _, p := range slices.Backward(r.Parts) {
 			if p.Kind == evidence.KindTrace {
-				return b.Path(p), true
+				return p, true
 			}
 		}
 	}
-	return "", false
+	return evidence.Part{}, false
 }
 
 // OwnPaths are the import paths of a target's own code.

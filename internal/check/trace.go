@@ -18,10 +18,10 @@ func TraceFile(name string) (path string, t evidence.Target, done func(), err er
 	if err != nil {
 		return "", t, nil, err
 	}
-	path, ok := TraceOf(b)
+	part, ok := traceOf(b)
 	if !ok {
 		b.Close()
 		return "", t, nil, fmt.Errorf("%s holds no execution trace; record one with -trace", name)
 	}
-	return path, b.Manifest.Target, func() { b.Close() }, nil
+	return b.Path(part), b.Manifest.Target, func() { b.Close() }, nil
 }

@@ -68,12 +68,12 @@ function kindOf(k) {
 }
 
 function groups(list) {
-  const rows = list.filter((g) => !g.system && sum(g.parts_ns) > 0).slice(0, 30);
+  const rows = list.filter((g) => !g.system && memory(g.parts_ns) > 0).sort((a, b) => memory(b.parts_ns) - memory(a.parts_ns)).slice(0, 30);
   const paid = Math.max(1, ...rows.map((g) => memory(g.parts_ns)));
   const only = (split) => Object.fromEntries(parts.filter(([, , gc]) => gc).map(([key]) => [key, split[key] || 0]));
   return el("section", {}, el("h2", {}, "Delayed goroutines"),
     el("p", { class: "note" }, "Time that goroutines spent on memory management, by the function they began in, or the HTTP handler they served."),
-    el("ul", { class: "requests" }, rows.filter((g) => memory(g.parts_ns) > 0).map((g) => line(shortName(g.handler || g.start) || "not known", `${ns(memory(g.parts_ns))}, ${percent(memory(g.parts_ns) / sum(g.parts_ns))} of its time`, only(g.parts_ns), paid))));
+    el("ul", { class: "requests" }, rows.map((g) => line(shortName(g.handler || g.start) || "not known", `${ns(memory(g.parts_ns))}, ${percent(memory(g.parts_ns) / sum(g.parts_ns))} of its time`, only(g.parts_ns), paid))));
 }
 
 // latencyView is there when the recording has a trace with delayed goroutines.
