@@ -118,7 +118,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/record/arguments",
-		ours:   []string{"internal/bundle"},
+		ours:   []string{"internal/bundle", "internal/evidence"},
 		why:    "what a word names is told from the word and what lies there",
 	},
 	{

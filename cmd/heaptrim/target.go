@@ -39,10 +39,12 @@ type targetFlags struct {
 	trace     time.Duration
 	also      struct{ forceGC, requests, lean bool } // lean: record allocations of more benchmarks in budget
 	out       string
+	flags     *flag.FlagSet
 	collector bool // no flag: record the collector alone where the target allows it
 }
 
 func (t *targetFlags) register(fs *flag.FlagSet) {
+	t.flags = fs
 	fs.StringVar(&t.dir, "C", "", "run in `dir`ectory")
 	fs.StringVar(&t.bench, "bench", "", "record the benchmarks that match `regexp`; default: as many as fit -budget")
 	fs.Var(&t.benchTime, "benchtime", "`length` of one timing pass, such as 300ms or 2000x; default: 1.5s with -bench, else chosen from -budget")
@@ -84,36 +86,26 @@ func (t *targetFlags) kind(args []string) (string, error) {
 	if t.ready != "" || t.load != "" || t.also.requests {
 		return "", usagef("-trace-requests, -ready and -load need -exec")
 	}
-	urls, files := 0, 0
-	for _, a := range args {
-		switch {
-		case strings.HasPrefix(a, "http://"), strings.HasPrefix(a, "https://"):
-			urls++
-		case arguments.IsRecording(t.path(a)):
-			files++
-		case arguments.IsFileName(a):
-			// It would be looked for as a package, and not be found as one.
-			if _, err := os.Stat(t.path(a)); err != nil {
-				return "", err
-			}
-		}
+	return misused(arguments.Kind(args, t.path))
+}
+
+// fits looks for flags that are given and that recording a target of a kind would ignore.
+func (t *targetFlags) fits(kind string) error {
+	given := map[string]string{}
+	if t.flags != nil {
+		t.flags.Visit(func(f *flag.Flag) { given[f.Name] = f.Value.String() })
 	}
-	switch {
-	case urls == 1 && len(args) == 1:
-		return evidence.TargetLive, nil
-	case urls > 0:
-		return "", usagef("one URL at a time, and nothing beside it")
-	case files == 0:
-		return evidence.TargetPackages, nil
-	case files == len(args):
-		return evidence.TargetFiles, nil
+	_, err := misused("", arguments.Fit(kind, given))
+	return err
+}
+
+// misused makes an error of wrong usage of what package arguments finds.
+func misused(kind string, err error) (string, error) {
+	var m arguments.Misuse
+	if errors.As(err, &m) {
+		return "", usagef("%v", m)
 	}
-	for _, a := range args {
-		if !arguments.IsRecording(t.path(a)) {
-			return "", usagef("%s is neither a recorded file nor a bundle; files and packages cannot be mixed", a)
-		}
-	}
-	return evidence.TargetFiles, nil
+	return kind, err
 }
 
 func (t *targetFlags) path(a string) string {
@@ -144,6 +136,9 @@ func (r *recorded) Close() {
 // A single bundle as argument is opened as it is.
 func (t *targetFlags) record(ctx context.Context, args []string, p *progress) (*recorded, error) {
 	kind, err := t.kind(args)
+	if err == nil {
+		err = t.fits(kind)
+	}
 	if err != nil {
 		return nil, err
 	}

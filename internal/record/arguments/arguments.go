@@ -6,14 +6,82 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
+	"github.com/heaptrim/heaptrim/internal/evidence"
 )
 
 // ArchiveSuffix ends the names of bundles in one file.
 const ArchiveSuffix = ".tar.zst"
+
+// Misuse is an error in the words of a command line.
+type Misuse string
+
+// Error implements error.
+func (m Misuse) Error() string { return string(m) }
+
+// address matches the address of a service without its scheme, such as localhost:6060.
+var address = regexp.MustCompile(`^([\w.-]*|\[[0-9a-fA-F:]+\]):\d+(/.*)?$`)
+
+// Kind says what kind of target the words of a command line name. path is where a file lies. The
+// error is a Misuse, or says why a file cannot be seen.
+func Kind(args []string, path func(string) string) (string, error) {
+	urls, files := 0, 0
+	for _, a := range args {
+		switch {
+		case strings.HasPrefix(a, "http://"), strings.HasPrefix(a, "https://"):
+			urls++
+		case IsRecording(path(a)):
+			files++
+		case address.MatchString(a):
+			return "", Misuse(a + " is no package; the address of a service begins with http://, as in http://" + a)
+		case IsFileName(a):
+			// It would be looked for as a package, and not be found as one.
+			if _, err := os.Stat(path(a)); err != nil {
+				return "", err
+			}
+		}
+	}
+	switch {
+	case urls == 1 && len(args) == 1:
+		return evidence.TargetLive, nil
+	case urls > 0:
+		return "", Misuse("one URL at a time, and nothing beside it")
+	case files == 0:
+		return evidence.TargetPackages, nil
+	case files == len(args):
+		return evidence.TargetFiles, nil
+	}
+	i := slices.IndexFunc(args, func(a string) bool { return !IsRecording(path(a)) })
+	return "", Misuse(args[i] + " is neither a recorded file nor a bundle; files and packages cannot be mixed")
+}
+
+// Fit returns a Misuse if recording a target of a kind would ignore a flag that is given. given
+// maps the names of flags to their values.
+func Fit(kind string, given map[string]string) error {
+	unfit := map[string][]string{
+		evidence.TargetLive:  {"bench", "benchtime", "count", "budget", "tags"},
+		evidence.TargetExec:  {"bench", "benchtime", "count"},
+		evidence.TargetFiles: {"bench", "benchtime", "count"},
+	}
+	instead := map[string]string{
+		evidence.TargetLive:  "a running service is recorded for the time of -for",
+		evidence.TargetExec:  "-exec records the program for the time of its load or of -for",
+		evidence.TargetFiles: "files are recorded already",
+	}
+	for _, name := range unfit[kind] {
+		if _, ok := given[name]; ok {
+			return Misuse("-" + name + " is for packages; " + instead[kind])
+		}
+	}
+	if kind == evidence.TargetLive && given["for"] == "0s" {
+		return Misuse("-for of a service must be above 0; without it, the window is 30s")
+	}
+	return nil
+}
 
 // IsBundle reports whether a path is that of a bundle: an archive, or a folder.
 func IsBundle(path string) bool {
