@@ -163,7 +163,7 @@ func ofMemory() []kind {
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
 		{"number from a stream", "reuse-buffer", owner.ReadStream},
-		{"written from one slice", "reuse-buffer", memory.WrittenFromOne},
+		{"written from one slice", "reuse-buffer", sum.WrittenFromOne},
 		{"Buffer instead of Builder", "reuse-buffer", memory.BuilderToBuffer},
 		{"slice with its size", "presize-slice", memory.PresizeSlice},
 		{"slice with its size", "presize-slice", memory.JoinedOnce},

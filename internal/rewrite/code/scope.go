@@ -477,3 +477,17 @@ func Named(t types.Type, full string) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path()+"."+n.Obj().Name() == full
 }
+
+// LoopAround is the innermost loop of the site's function around it.
+func (s *Site) LoopAround() (loop inspector.Cursor, ok bool) {
+	for c := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.ForStmt:
+			return c, n.Body.Pos() < s.Cur.Node().Pos()
+		case *ast.RangeStmt:
+			return c, n.Body.Pos() < s.Cur.Node().Pos()
+		}
+		break
+	}
+	return inspector.Cursor{}, false
+}

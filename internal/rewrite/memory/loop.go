@@ -20,7 +20,7 @@ func BeforeLoop(on *code.Site) []code.Edit {
 		return nil
 	}
 	v, stmt := s.Defined()
-	loop, in := s.loopAround()
+	loop, in := s.LoopAround()
 	if v == nil || !in || !s.forgets(v, loop) {
 		return nil
 	}
@@ -37,20 +37,6 @@ func BeforeLoop(on *code.Site) []code.Edit {
 	}
 	return []code.Edit{{Text: fmt.Sprintf("make `%s` once, before the loop, and empty it in each turn", v.Name()),
 		Changes: []code.Change{s.Before(loop.Node(), v.Name()+" := "+made), s.Replace(stmt.Node(), again)}}}
-}
-
-// loopAround is the innermost loop of the site's function around it.
-func (s *site) loopAround() (loop inspector.Cursor, ok bool) {
-	for c := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
-		switch n := c.Node().(type) {
-		case *ast.ForStmt:
-			return c, n.Body.Pos() < s.Cur.Node().Pos()
-		case *ast.RangeStmt:
-			return c, n.Body.Pos() < s.Cur.Node().Pos()
-		}
-		break
-	}
-	return inspector.Cursor{}, false
 }
 
 // scratch is the expression that makes a slice or map before a loop, and what empties it in a turn;
@@ -224,7 +210,7 @@ type turned struct {
 func (s *site) inTurn() (o turned, ok bool) {
 	value, typ := s.Pointee()
 	stmt, listed := code.Statement(s.Cur)
-	loop, in := s.loopAround()
+	loop, in := s.LoopAround()
 	if value == "" || !listed || !in {
 		return o, false
 	}
@@ -245,7 +231,7 @@ func Rows(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, ok := s.Cur.Node().(*ast.CallExpr)
 	stmt, listed := code.Statement(s.Cur)
-	loop, in := s.loopAround()
+	loop, in := s.LoopAround()
 	if !ok || !listed || !in || s.Builtin(call, "make") == nil || len(call.Args) != 2 || s.IsZero(call.Args[1]) {
 		return nil
 	}

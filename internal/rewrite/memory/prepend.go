@@ -31,7 +31,7 @@ func AppendAndReverse(on *code.Site) []code.Edit {
 		return nil
 	}
 	v := s.Local(assign.Lhs[0])
-	loop, in := s.loopAround()
+	loop, in := s.LoopAround()
 	if v == nil || !in {
 		return nil
 	}

@@ -21,7 +21,7 @@ func SlabVariable(on *code.Site) []code.Edit {
 	}
 	v, ok := s.Info().Defs[id].(*types.Var)
 	stmt, listed := code.Statement(s.Cur)
-	loop, in := s.loopAround()
+	loop, in := s.LoopAround()
 	if !ok || !listed || !in || !code.IsComposite(v.Type()) {
 		return nil
 	}

@@ -1,9 +1,8 @@
-package memory
+package sum
 
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 
@@ -22,14 +21,14 @@ func WrittenFromOne(on *code.Site) []code.Edit {
 		!code.IsString(s.Info().TypeOf(conv.Args[0])) || s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
 		return nil
 	}
-	pieces := operands(conv.Args[0])
+	pieces := concatenated(conv.Args[0])
 	for _, p := range pieces {
 		if _, constant := s.ConstString(p); !constant && !s.Pure(p) {
 			return nil
 		}
 	}
 	write := s.Cur.Parent()
-	loop, inLoop := s.loopAround()
+	loop, inLoop := s.LoopAround()
 	stmt, listed := code.Statement(write)
 	if !s.isWrite(write.Node().(*ast.CallExpr)) || !inLoop || !listed || !onlyCall(stmt.Node(), write) {
 		return nil
@@ -53,14 +52,6 @@ func (s *site) mayKeep(write *ast.CallExpr) string {
 		return ""
 	}
 	return fmt.Sprintf("Write of %s must not keep what it gets", types.TypeString(s.Info().TypeOf(sel.X), types.RelativeTo(s.Pkg.Types)))
-}
-
-// operands are the parts of a concatenation, in order.
-func operands(e ast.Expr) []ast.Expr {
-	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && b.Op == token.ADD {
-		return append(operands(b.X), operands(b.Y)...)
-	}
-	return []ast.Expr{e}
 }
 
 // isWrite reports whether a call is of io.Writer's method, by a name that nothing has to be called for. Writers that
