@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -45,7 +46,7 @@ func PresizeSlice(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	if s.Builtin(call, "append") == nil || call.Ellipsis.IsValid() || len(call.Args) < 2 || !s.Pure(dst) || !s.Since("go1.21") {
+	if s.Builtin(call, "append") == nil || call.Ellipsis.IsValid() || len(call.Args) < 2 || !s.Pure(dst) {
 		return nil
 	}
 	return s.sizeGiven(dst, len(call.Args)-1)
@@ -197,7 +198,8 @@ func (s *site) startsFresh(v *types.Var, fn inspector.Cursor) bool {
 		case u.Node().Pos() == v.Pos():
 			declared = s.declaresEmpty(stmt.Node(), v)
 		case u.ParentEdgeKind() == edge.AssignStmt_Lhs:
-			ok = ok && s.growsBy(u.Parent().Node().(*ast.AssignStmt), v) && code.Within(u, fn)
+			assign := u.Parent().Node().(*ast.AssignStmt)
+			ok = ok && (s.growsBy(assign, v) || s.shortens(assign, v)) && code.Within(u, fn)
 		case u.ParentEdgeKind() == edge.UnaryExpr_X:
 			ok = ok && u.Parent().Node().(*ast.UnaryExpr).Op != token.AND
 		}
@@ -212,6 +214,32 @@ func (s *site) growsBy(n *ast.AssignStmt, v *types.Var) bool {
 	}
 	call, ok := n.Rhs[0].(*ast.CallExpr)
 	return ok && len(call.Args) > 0 && s.Local(n.Lhs[0]) == v && s.Local(call.Args[0]) == v
+}
+
+// shortens reports whether an assignment is v = v[:0], or takes some of the last elements off.
+func (s *site) shortens(n *ast.AssignStmt, v *types.Var) bool {
+	if len(n.Lhs) != 1 || n.Tok != token.ASSIGN {
+		return false
+	}
+	part, ok := n.Rhs[0].(*ast.SliceExpr)
+	if !ok || s.Local(part.X) != v || part.Low != nil || part.High == nil || part.Slice3 {
+		return false
+	}
+	less, ok := part.High.(*ast.BinaryExpr)
+	if !ok {
+		return s.IsZero(part.High)
+	}
+	length := s.Builtin(less.X, "len")
+	return less.Op == token.SUB && length != nil && s.Local(length.Args[0]) == v && s.Info().Types[less.Y].Value != nil &&
+		constant.Sign(s.Info().Types[less.Y].Value) >= 0
+}
+
+// shortened reports whether a function shortens a slice of its own.
+func (s *site) shortened(v *types.Var) bool {
+	fn, _ := code.Function(s.Cur)
+	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool {
+		return u.ParentEdgeKind() == edge.AssignStmt_Lhs && s.shortens(u.Parent().Node().(*ast.AssignStmt), v)
+	})
 }
 
 // declaresEmpty reports whether a statement declares a slice variable without memory.
@@ -262,7 +290,7 @@ func (s *site) grownBy(v *types.Var, first inspector.Cursor) []code.Growth {
 	fn, _ := code.Function(s.Cur)
 	var out []code.Growth
 	for _, u := range s.Uses(v, fn) {
-		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || u.Node().Pos() < first.Node().Pos() {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || u.Node().Pos() < first.Node().Pos() || s.shortens(u.Parent().Node().(*ast.AssignStmt), v) {
 			continue
 		}
 		g := code.Growth{At: u}
@@ -289,6 +317,9 @@ func (s *site) sizeOwn(v *types.Var, first inspector.Cursor) []code.Edit {
 	a := s.Total(grown, first)
 	if a.Text == "" {
 		return s.reserveSeen(v)
+	}
+	if s.shortened(v) {
+		a.Full, a.Exact = false, false
 	}
 	name := v.Name()
 	open, loose := a.Open, a.Open
@@ -325,10 +356,14 @@ func (s *site) reserved(v *types.Var, a code.Amount, first inspector.Cursor, mad
 	case ok && s.Since("go1.21"):
 		return []string{fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", name, pkg, a.Text)}, imports
 	case typ != "" && len(a.Lines) == 0:
-		n := s.Fresh("n", first.Node().Pos())
-		return []string{fmt.Sprintf("if %s := %s; %[1]s > 0 {\n%[3]s = make(%[4]s, 0, %[1]s)\n}", n, a.Text, name, typ)}, nil
+		return []string{s.madeIfAny(name, typ, a.Text, first.Node().Pos())}, nil
 	}
 	return nil, nil
+}
+
+// madeIfAny is a statement that makes an empty slice with room for so many elements, and leaves it as it is for none.
+func (s *site) madeIfAny(name, typ, room string, at token.Pos) string {
+	return fmt.Sprintf("if %s := %s; %[1]s > 0 {\n%[3]s = make(%[4]s, 0, %[1]s)\n}", s.Fresh("n", at), room, name, typ)
 }
 
 // isGrow reports whether an assignment only reserves room.
@@ -465,104 +500,6 @@ func (s *site) reserveSeen(v *types.Var) []code.Edit {
 		}
 	}
 	return out
-}
-
-// sizeGiven reserves room in a slice that comes from elsewhere, before the loop around the append.
-func (s *site) sizeGiven(dst ast.Expr, per int) []code.Edit {
-	plain := true
-	for loop := range s.Cur.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.IfStmt)(nil),
-		(*ast.CaseClause)(nil), (*ast.CommClause)(nil), (*ast.FuncLit)(nil)) {
-		switch n := loop.Node().(type) {
-		case *ast.FuncLit:
-			return nil
-		case *ast.ForStmt, *ast.RangeStmt:
-			root, ok := s.RootOf(dst).(*types.Var)
-			if !ok || n.Pos() <= root.Pos() && root.Pos() < n.End() || s.BeginsAnew(n, dst) {
-				return nil
-			}
-			if t := s.Trips(n); t.Text != "" {
-				if per > 1 {
-					t.Text = fmt.Sprintf("%d*%s", per, t.Text)
-				}
-				return s.reserveGiven(loop, dst, t, plain && code.Straight(n, false))
-			}
-			plain = false // of an outer loop
-		default:
-			plain = false
-		}
-	}
-	return nil
-}
-
-func (s *site) reserveGiven(loop inspector.Cursor, dst ast.Expr, t code.Trips, exact bool) []code.Edit {
-	name := s.Source(dst)
-	open := t.Open
-	switch {
-	case s.ThroughPointer(dst) && !s.freshField(dst, loop):
-		open = fmt.Sprintf("`%s` must be there, too, when the loop does not run", name)
-	case !exact && open == "":
-		open = fmt.Sprintf("`%s` is no longer nil when nothing is appended, and is larger than it must be when little is", name)
-	case open == "" && !s.freshField(dst, loop):
-		open = fmt.Sprintf("`%s` must not share its memory with another slice that is read later", name)
-	}
-	stmt, listed := code.Statement(loop)
-	if before, ok := stmt.PrevSibling(); ok {
-		if assign, is := before.Node().(*ast.AssignStmt); is && s.Source(assign.Lhs[0]) == name && s.isGrow(assign) {
-			return nil
-		}
-	}
-	pkg, imports, ok := s.Use("slices", loop.Node().Pos())
-	if !listed || !ok {
-		return nil
-	}
-	line := fmt.Sprintf("%s = %s.Grow(%[1]s, %[3]s)", name, pkg, t.Text)
-	return []code.Edit{{Open: open, Imports: imports, Changes: []code.Change{s.Before(stmt.Node(), line)},
-		Text: fmt.Sprintf("reserve room in `%s` for %s elements before the loop", name, t.Text)}}
-}
-
-// freshField reports whether e is a field of a struct that a statement before a loop makes without that
-// field, and whether nothing in between names it.
-func (s *site) freshField(e ast.Expr, loop inspector.Cursor) bool {
-	sel, ok := e.(*ast.SelectorExpr)
-	if !ok || s.Local(sel.X) == nil {
-		return false
-	}
-	v := s.Local(sel.X)
-	stmt, _ := code.Statement(loop)
-	for c, more := stmt.PrevSibling(); more; c, more = c.PrevSibling() {
-		assign, is := c.Node().(*ast.AssignStmt)
-		if is && assign.Tok == token.DEFINE && len(assign.Lhs) == 1 && s.Local(assign.Lhs[0]) == v {
-			return s.leavesOut(assign.Rhs[0], sel.Sel.Name)
-		}
-		for id := range c.Preorder((*ast.Ident)(nil)) {
-			if s.Info().ObjectOf(id.Node().(*ast.Ident)) == v {
-				return false
-			}
-		}
-	}
-	return false
-}
-
-// leavesOut reports whether an expression makes a struct, or a pointer to one, without setting a field.
-func (s *site) leavesOut(e ast.Expr, field string) bool {
-	if s.Builtin(e, "new") != nil {
-		return true
-	}
-	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
-		e = u.X
-	}
-	lit, ok := e.(*ast.CompositeLit)
-	if !ok {
-		return false
-	}
-	for _, elt := range lit.Elts {
-		kv, keyed := elt.(*ast.KeyValueExpr)
-		if !keyed || s.Source(kv.Key) == field {
-			return false
-		}
-	}
-	_, isStruct := s.Info().TypeOf(lit).Underlying().(*types.Struct)
-	return isStruct
 }
 
 // appendsTo reports whether an assignment is v = append(v, …).
