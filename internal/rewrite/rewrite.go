@@ -26,6 +26,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/sum"
 	"github.com/heaptrim/heaptrim/internal/rewrite/text"
 	"github.com/heaptrim/heaptrim/internal/rewrite/value"
+	"github.com/heaptrim/heaptrim/internal/rewrite/view"
 	"github.com/heaptrim/heaptrim/internal/sourcefile"
 )
 
@@ -102,6 +103,8 @@ func ofMaking() []kind {
 		{"computed before the loop", "avoid-conversion", branch.BeforeLoop},
 		{"string instead of bytes", "avoid-conversion", text.WriteString},
 		{"memory of a text", "avoid-conversion", text.WriteView},
+		{"bytes to a Builder", "avoid-conversion", view.CollectBytes},
+		{"bytes seen as a text", "avoid-conversion", view.BytesAsText},
 		{"parts one by one", "avoid-conversion", parts.SplitSeq},
 		{"parts cut in a loop", "avoid-conversion", parts.CutLoop},
 		{"cut instead of split", "avoid-conversion", parts.SplitCut},
@@ -213,7 +216,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"memory of a text"}
+	"memory of a text", "bytes to a Builder", "bytes seen as a text"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
