@@ -45,7 +45,7 @@ type TuneAsk struct {
 
 // TuneMeasured is what the recording shows under its own setting.
 type TuneMeasured struct {
-	Logged    bool    `json:"logged"`
+	Means     bool    `json:"means"`
 	Cycles    int     `json:"cycles"`
 	PerCycle  float64 `json:"bytes_per_cycle"`
 	PerSecond float64 `json:"cycles_per_second"`

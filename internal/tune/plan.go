@@ -93,9 +93,9 @@ func (p *Plan) At(s gcmodel.Setting) Point {
 
 // Measured is what the recording itself shows.
 type Measured struct {
-	// Logged says that collections are counted one by one. Otherwise, figures are means over
-	// a window, and Peak is about the heap goal.
-	Logged    bool
+	// Means says that no log counts each collection: figures are means over a window, and Peak
+	// is about the heap goal.
+	Means     bool
 	Cycles    int
 	PerCycle  float64 // bytes
 	PerSecond float64
@@ -169,7 +169,7 @@ func Make(w Workload, o Options) (*Plan, error) {
 // measuredOf is what the recording shows: by the figures of check, where they are known.
 func measuredOf(w Workload) Measured {
 	t := w.Trace
-	m := Measured{Logged: !w.Means, Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
+	m := Measured{Means: w.Means, Cycles: len(t.Points), Peak: t.Peak, RSS: t.RSS, Live: t.MeanLive(), PerCycle: t.PerCycle()}
 	n := float64(len(t.Points))
 	points := t.Points
 	if !t.Whole {

@@ -43,8 +43,8 @@ func TestIdleOfService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := plan.Measured; m.Logged || m.RSS != 60<<20 {
-		t.Errorf("measured %+v, want no log and 60 MiB resident", m)
+	if m := plan.Measured; !m.Means || m.RSS != 60<<20 {
+		t.Errorf("measured %+v, want means and 60 MiB resident", m)
 	}
 	if now := plan.Today.Forecast.RSS.Value; math.Abs(now-(60<<20)) > 4<<20 {
 		t.Errorf("%v bytes resident with today's setting, want about 60 MiB", now)

@@ -39,9 +39,9 @@ func recorded(t *term.Page, p *tune.Plan) {
 	}
 	t.Prose("  ", fmt.Sprintf("%d collections, %s per second, one for each %s allocated%s", m.Cycles,
 		unit.FormatCount(m.PerSecond), unit.FormatBytes(m.PerCycle), rate), term.Normal)
-	about := "about "
-	if m.Logged {
-		about = ""
+	about := ""
+	if m.Means {
+		about = "about "
 	}
 	memory := fmt.Sprintf("live heap %s, largest heap %s", unit.FormatBytes(m.Live), about+unit.FormatBytes(m.Peak))
 	if m.RSS > 0 {

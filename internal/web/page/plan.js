@@ -46,7 +46,7 @@ export function planChart(plan, width) {
   points.sort((a, b) => a.x - b.x);
   const pick = (f) => points.map((p) => (f(p) ? p.y : null));
   return chart({
-    title: plan.heap_only ? "Forecast: collector's CPU against the largest heap" : "Forecast: collector's CPU against resident memory at its peak", note: plan.measured.logged ? `marking and assists, as the log of ${plan.measured.cycles} collections counts them` : "forecast from means over the window: no log counts the collections", xs: points.map((p) => p.x), x: bytes, xLabel: plan.heap_only ? "largest heap" : "peak RSS", y: percent, height: 300, log: true,
+    title: plan.heap_only ? "Forecast: collector's CPU against the largest heap" : "Forecast: collector's CPU against resident memory at its peak", note: plan.measured.means ? "forecast from means over the window: no log counts the collections" : `marking and assists, as the log of ${plan.measured.cycles} collections counts them`, xs: points.map((p) => p.x), x: bytes, xLabel: plan.heap_only ? "largest heap" : "peak RSS", y: percent, height: 300, log: true,
     summary: "see the recommendation below",
     series: [...kinds.map(([label, color, is]) => ({ label, color, kind: label === "GOGC" ? "line" : "points", values: pick((p) => !p.kind && is(p.setting)) })),
       ...measuredKinds.map(([kind, label, color]) => ({ label, color, kind: "points", size: 8, values: pick((p) => p.kind === kind) })).filter((s) => s.values.some((v) => v !== null)), { label: "today, by the model", color: "line2", kind: "points", values: pick((p) => p.kind === "today") }, { label: "recommended", color: "line4", kind: "points", size: 13, values: pick((p) => p.kind === "recommended") }],
