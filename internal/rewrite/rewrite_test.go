@@ -283,6 +283,15 @@ func two(n int) int {
 	clear(list)
 	return cap(list)
 }
+
+type pair struct{ a, b []int }
+
+func newPair() *pair { return &pair{} }
+
+func (p *pair) add(n int) {
+	p.a = append(p.a, n)
+	p.b = append(p.b, n)
+}
 `
 	const after = `package p
 
@@ -318,6 +327,15 @@ func two(n int) int {
 	return cap(list)
 }
 
+type pair struct{ a, b []int }
+
+func newPair() *pair { return &pair{a: make([]int, 0, 8), b: make([]int, 0, 8)} }
+
+func (p *pair) add(n int) {
+	p.a = append(p.a, n)
+	p.b = append(p.b, n)
+}
+
 // textOf is v as fmt prints it, and a string as it is.
 func textOf(v any) string {
 	if s, ok := v.(string); ok {
@@ -328,9 +346,9 @@ func textOf(v any) string {
 `
 	p, root := load(t, map[string][]byte{"together/p.go": []byte(before)})
 	var parts []code.Part
-	for _, line := range []int{8, 12, 18} {
-		for _, e := range p.At(code.Place{File: filepath.Join(root, "together", "p.go"), Line: line, Sizes: sizesSeen, Dies: true}) {
-			if e.Kind == "string as it is" || e.Kind == "array on the stack" {
+	for _, line := range []int{8, 12, 18, 28, 29} {
+		for _, e := range p.At(code.Place{File: filepath.Join(root, "together", "p.go"), Line: line, Sizes: sizesSeen, Dies: true, Grown: line > 18}) {
+			if e.Kind == "string as it is" || e.Kind == "array on the stack" || e.Kind == "field with its size" {
 				parts = append(parts, e.Parts()...)
 			}
 		}

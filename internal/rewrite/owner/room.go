@@ -39,12 +39,10 @@ func FieldRoom(on *code.Site) []code.Edit {
 		return nil
 	}
 	value := fmt.Sprintf("%s: make(%s, 0, %d)", field.Name(), text, room)
-	switch {
-	case f.Line(lit.Lbrace) < f.Line(lit.Rbrace):
-		value = "\n" + value + ","
-	case len(lit.Elts) > 0:
-		value += ", "
+	if f.Line(lit.Lbrace) < f.Line(lit.Rbrace) {
+		value = "\n" + value
 	}
+	value += ", " // what is inserted there for another field may follow
 	e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %d with its struct", s.Source(assign.Lhs[0]), room), Imports: imports,
 		Open:    fmt.Sprintf("every struct allocates %d elements, even if it needs fewer; code, encoders and reflection must not depend on a nil field", room),
 		Changes: []code.Change{f.Insert(f.Offset(lit.Lbrace)+1, value)}}
