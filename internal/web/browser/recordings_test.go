@@ -175,8 +175,9 @@ type data struct {
 			} `json:"metrics"`
 		} `json:"time"`
 		WhatIf []struct {
-			Run  string `json:"run"`
-			GOGC int    `json:"gogc"`
+			Run     string  `json:"run"`
+			GOGC    int     `json:"gogc"`
+			NonHeap float64 `json:"non_heap"`
 		} `json:"whatif"`
 		Source    []struct{ File string } `json:"source"`
 		SourceCut int                     `json:"source_cut"`

@@ -458,6 +458,11 @@ func checkWhatIf(t *testing.T, b *tab, p page) {
 	if got := b.text(".setting"); !strings.Contains(got, today) {
 		t.Errorf("today's setting is shown as %q, want %s", got, today)
 	}
+	// Without the memory beside the heap, there is no slider for limits.
+	limits := eval[bool](b, "[...document.querySelectorAll('.slider input')].some((s) => s.getAttribute('aria-label') === 'Memory limit')")
+	if known := p.data.Views.WhatIf[0].NonHeap > 0; limits != known || known == strings.Contains(b.text(".sliders"), "Memory limits are not forecast") {
+		t.Errorf("a slider for limits: %v; the memory beside the heap is known: %v", limits, known)
+	}
 	eval[bool](b, "(() => { const s = document.querySelector('.slider input'); s.value = '11'; s.dispatchEvent(new Event('input')); return true })()")
 	b.wait("document.querySelector('.setting').textContent.includes('GOGC=400')")
 	if got := b.text(".result"); !strings.Contains(got, "Saves") || !strings.Contains(got, "% ") {
