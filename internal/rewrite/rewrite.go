@@ -190,6 +190,7 @@ func ofMemory() []kind {
 		{"returned by value", "keep-on-stack", value.Return},
 		{"filled for its caller", "keep-on-stack", value.FillForCaller},
 		{"made before the loop", "reuse-buffer", memory.BeforeLoop},
+		{"arguments in one slice", "reuse-buffer", branch.ArgumentsInOne},
 		{"kept by the receiver", "reuse-buffer", owner.ScratchField},
 		{"held by value", "batch-arena", owner.HoldValue},
 		{"objects in one slice", "batch-arena", memory.Slab},
@@ -216,7 +217,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"memory of a text", "bytes to a Builder", "bytes seen as a text"}
+	"memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

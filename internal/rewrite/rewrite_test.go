@@ -259,10 +259,7 @@ func ends(text []byte, crlf bool) []byte {
 	return []byte(strings.ReplaceAll(string(text), "\n", "\r\n"))
 }
 
-// TestTogether: edits of one file that are made together share what they declare, and variables of two functions
-// may have one name.
-func TestTogether(t *testing.T) {
-	const before = `package p
+const togetherBefore = `package p
 
 import "fmt"
 
@@ -293,7 +290,7 @@ func (p *pair) add(n int) {
 	p.b = append(p.b, n)
 }
 `
-	const after = `package p
+const togetherAfter = `package p
 
 import "fmt"
 
@@ -344,7 +341,11 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 `
-	p, root := load(t, map[string][]byte{"together/p.go": []byte(before)})
+
+// TestTogether: edits of one file that are made together share what they declare, and variables of two functions
+// may have one name.
+func TestTogether(t *testing.T) {
+	p, root := load(t, map[string][]byte{"together/p.go": []byte(togetherBefore)})
 	var parts []code.Part
 	for _, line := range []int{8, 12, 18, 28, 29} {
 		for _, e := range p.At(code.Place{File: filepath.Join(root, "together", "p.go"), Line: line, Sizes: sizesSeen, Dies: true, Grown: line > 18}) {
@@ -353,9 +354,9 @@ func textOf(v any) string {
 			}
 		}
 	}
-	got, err := code.Apply([]byte(before), parts)
-	if err != nil || string(got) != after {
-		t.Errorf("%d parts: %v\n%s\nwant:\n%s", len(parts), err, got, after)
+	got, err := code.Apply([]byte(togetherBefore), parts)
+	if err != nil || string(got) != togetherAfter {
+		t.Errorf("%d parts: %v\n%s\nwant:\n%s", len(parts), err, got, togetherAfter)
 	}
 }
 
