@@ -1,6 +1,7 @@
 package correct
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/run"
@@ -38,6 +39,9 @@ func HiddenBursts(r *run.Data) bool {
 	return r.CPU.Known && (r.CPU.Used <= 0 || r.CPU.UsedPart) && window > 0 &&
 		float64(len(r.Collector.Cycles)) > often*window
 }
+
+// muchUnsampled is the part of CPU time in no sample from which a reader is told.
+const muchUnsampled = 0.15
 
 // sleepsPerCycle is the number of sleeps of threads for one cycle and each processor but the
 // first: for the world that stops twice, for the barriers that all processors have to pass,
@@ -122,6 +126,10 @@ func unsampledTime(r *Result) {
 	}
 	if r.sleepsOfItsOwn() {
 		r.added[stack.BucketAppUnsampled] = lack
+		if part := lack / (lack + r.d.CPU.All); part > muchUnsampled {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%.0f %% of the CPU time is in no CPU sample, as the program's threads run for moments only: it counts as the "+
+				"application's, with what that allocates there, so that the shares of allocating and of lines are too small", 100*part))
+		}
 		return
 	}
 	collector := r.bucket(stack.BucketCycleScheduler)

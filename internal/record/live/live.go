@@ -116,6 +116,8 @@ type liveRecorder struct {
 	server *pprofServer
 	run    int
 
+	process func() (usage, bool) // of the service; nil if it does not run on this machine
+
 	allocsAt, memStatsAt time.Time // of the snapshots at the start of the window
 	began                time.Time
 	goroutines           bytes.Buffer // metrics samples, one per line
@@ -131,7 +133,10 @@ func (r *liveRecorder) describe(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		r.fail("command line", err)
 	}
-	env, built := r.server.local(ctx, command)
+	pid, env, built := r.server.local(ctx, command)
+	if pid != "" {
+		r.process = func() (usage, bool) { return usageOf(os.DirFS("/"), pid) }
+	}
 	return r.w.Update(func(m *evidence.Manifest) {
 		m.Target.Command, m.Environment = secret.Args(command), env
 		m.Target.Module, m.Target.Dependencies = built.main, built.dependencies
@@ -213,7 +218,17 @@ func waitUntil(ctx context.Context, t time.Time) bool {
 func (r *liveRecorder) cpu(ctx context.Context) {
 	q := query{path: "profile", args: fmt.Sprintf("seconds=%d", int(r.o.For.Seconds())), takes: r.o.For}
 	p := evidence.Part{Path: "service/cpu.pprof", Kind: evidence.KindCPU, Pass: evidence.PassService, Wall: r.o.For}
-	_, err := r.profile(ctx, q, p, "cpu")
+	// Up to the end of the profile: the service then uses time to write it.
+	waiting, stop := context.WithCancel(ctx)
+	var used sync.WaitGroup
+	var use usage
+	used.Go(func() { use = r.used(waiting, r.o.For) })
+	name, _, err := r.fetch(ctx, q, p, "cpu")
+	stop()
+	used.Wait()
+	if p.Profiled, p.Sleeps = use.cpu, use.sleeps; err == nil {
+		err = r.w.Adopt(r.run, p, name)
+	}
 	r.note(ctx, "CPU profile", err)
 }
 
@@ -240,24 +255,32 @@ func (r *liveRecorder) heap(ctx context.Context, i int) {
 	r.note(ctx, fmt.Sprintf("heap profile %d", i), err)
 }
 
-// profile downloads a profile, checks that it is complete and of the wanted kind, and
-// adds it as the part p. It returns the time in the profile.
-func (r *liveRecorder) profile(ctx context.Context, q query, p evidence.Part, column string) (time.Time, error) {
-	name, err := r.w.Unfinished(p)
+// fetch downloads a profile as the file of a part, and checks that it is complete and of the wanted kind.
+func (r *liveRecorder) fetch(ctx context.Context, q query, p evidence.Part, column string) (name string, prof *evidence.Profile, err error) {
+	name, err = r.w.Unfinished(p)
 	if err != nil {
-		return time.Time{}, err
+		return "", nil, err
 	}
 	err = r.download(ctx, q, name)
 	if err != nil {
-		return time.Time{}, errors.Join(err, removeIfThere(name))
+		return "", nil, errors.Join(err, removeIfThere(name))
 	}
-	prof, err := pprof.Open(name)
+	prof, err = pprof.Open(name)
 	if err == nil && prof.Column(column) < 0 {
 		err = fmt.Errorf("it has no column %s", column)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s did not answer with a whole profile: %w", r.server.show(q), err)
-		return time.Time{}, errors.Join(err, removeIfThere(name))
+		return "", nil, errors.Join(err, removeIfThere(name))
+	}
+	return name, prof, nil
+}
+
+// profile fetches a profile and adds it as the part p. It returns the time in the profile.
+func (r *liveRecorder) profile(ctx context.Context, q query, p evidence.Part, column string) (time.Time, error) {
+	name, prof, err := r.fetch(ctx, q, p, column)
+	if err != nil {
+		return time.Time{}, err
 	}
 	if prof.PeriodOf.Type == "space" {
 		p.Rate = max(prof.Period, 0)

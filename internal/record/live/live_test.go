@@ -156,6 +156,9 @@ func (w liveWindow) check(t *testing.T, b *bundle.Bundle, p evidence.Part) {
 	if strings.Contains(p.Path, "-end") && (p.Wall < w.asked*9/10 || p.Wall > w.took) {
 		t.Errorf("%s: window of %v, want %v or more, of %v", p.Path, p.Wall, w.asked, w.took)
 	}
+	if known := p.Profiled > 0; known != (p.Kind == evidence.KindCPU && runtime.GOOS == "linux") || known && p.Profiled > w.took*time.Duration(runtime.NumCPU()) {
+		t.Errorf("%s: the process used %v of CPU time in %v", p.Path, p.Profiled, w.took)
+	}
 	if p.Kind != evidence.KindMemStats {
 		return
 	}

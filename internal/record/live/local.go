@@ -17,26 +17,27 @@ import (
 	"github.com/heaptrim/heaptrim/internal/record/host"
 )
 
-// local describes the machine and the modules of the service, if it runs on this machine. net/http/pprof
+// local describes the process, its machine and its modules, if the service runs on this machine. net/http/pprof
 // does not report it, and a local address may be the end of a tunnel. So it reads
 // /proc, on Linux, for a process of this user that listens at the address and has the
 // service's command line. In all other cases they stay unknown.
-func (s *pprofServer) local(ctx context.Context, command []string) (evidence.Environment, modules) {
+func (s *pprofServer) local(ctx context.Context, command []string) (pid string, env evidence.Environment, built modules) {
 	if runtime.GOOS != "linux" || len(command) == 0 || !onLoopback(ctx, s.base.Hostname()) {
-		return evidence.Environment{}, modules{}
+		return "", evidence.Environment{}, modules{}
 	}
 	port, err := strconv.Atoi(s.base.Port())
 	if err != nil {
-		return evidence.Environment{}, modules{}
+		return "", evidence.Environment{}, modules{}
 	}
 	root := os.DirFS("/")
-	pid := listener(root, port, command)
+	pid = listener(root, port, command)
 	if pid == "" {
-		return evidence.Environment{}, modules{}
+		return "", evidence.Environment{}, modules{}
 	}
-	e := host.Environment()
-	linuxProcess(root, pid, &e)
-	return e, fromBinary(filepath.Join("/proc", pid, "exe"), &e)
+	env = host.Environment()
+	linuxProcess(root, pid, &env)
+	built = fromBinary(filepath.Join("/proc", pid, "exe"), &env)
+	return pid, env, built
 }
 
 func onLoopback(ctx context.Context, host string) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
@@ -64,5 +65,29 @@ func TestLinuxProcess(t *testing.T) {
 	linuxProcess(procTree(), "8", &e)
 	if e != (evidence.Environment{}) {
 		t.Errorf("a process whose environment is not readable: %+v, want nothing", e)
+	}
+}
+
+// TestUsage: times are in ticks of 10 ms, and each thread counts its sleeps.
+func TestUsage(t *testing.T) {
+	stat := func(name, user, system string) string {
+		return "7 (" + name + ") S 1 7 7 0 -1 4194560 900 0 0 0 " + user + " " + system + " 0 0 20 0 9 0 100 1000 500\n"
+	}
+	f := func(stat string, want usage, known bool) {
+		t.Helper()
+		files := recordtest.Files("proc/7/stat", stat, "proc/7/task/7/status", "Name:\tx\nvoluntary_ctxt_switches:\t40\n"+
+			"nonvoluntary_ctxt_switches:\t9\n", "proc/7/task/9/status", "voluntary_ctxt_switches:\t2\n", "proc/7/task/10/stat", "")
+		if got, ok := usageOf(files, "7"); got != want || ok != known {
+			t.Errorf("%q: %v, %v, want %v, %v", stat, got, ok, want, known)
+		}
+	}
+	f(stat("server", "120", "30"), usage{1500 * time.Millisecond, 42}, true)
+	f(stat("a) S (b", "1", "0"), usage{10 * time.Millisecond, 42}, true)
+	f(stat("server", "-1", "0"), usage{}, false)
+	f(stat("server", "99999999999999999999", "0"), usage{}, false)
+	f("7 (cut", usage{}, false)
+	f("", usage{}, false)
+	if _, ok := usageOf(recordtest.Files("proc/8/stat", ""), "7"); ok {
+		t.Error("the usage of a process that is not there is known")
 	}
 }
