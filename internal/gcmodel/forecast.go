@@ -440,9 +440,13 @@ func (f *Forecaster) resident(out *Forecast) {
 		Low:   math.Max(0, v-math.Hypot(v-resident(out.Peak.Low), math.Hypot(slack, v*residentError))),
 		High:  v + math.Hypot(resident(out.Peak.High)-v, math.Hypot(slack, v*residentError)),
 	}
-	// The program's file and C memory are not the runtime's.
-	outside := math.Max(0, f.trace.RSS-here*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
-	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, limitMost(out.Setting)+outside))
+	out.RSS.High = math.Max(out.RSS.Value, math.Min(out.RSS.High, limitMost(out.Setting)+f.Outside()))
+}
+
+// Outside is the resident memory that is not the runtime's, such as the program's file and C memory: bytes that a
+// memory limit does not count; 0 where the resident set is not known.
+func (f *Forecaster) Outside() float64 {
+	return math.Max(0, f.trace.RSS-f.trace.Peak*(1+f.trace.Memory.Slack)-f.trace.Memory.Fixed)
 }
 
 // limitMost is the largest amount that the runtime maps: it stays below the limit except for

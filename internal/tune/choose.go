@@ -80,7 +80,7 @@ const (
 	// the collector takes a large part of the CPU, and nothing bounds that.
 	safeAtBurst  = 2
 	guardRoom    = 1.25 // expected size times this is a limit that serves only as a guard
-	limitShare   = 0.95 // share of the process's memory that a limit may use; the rest is for the binary and C
+	limitShare   = 0.95 // share that a limit may use of the process's memory without that outside of the runtime
 	leastBallast = 8 * unit.MiB
 )
 
@@ -169,7 +169,7 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 	case KnobBoth:
 		guard := total * m.o.Constraint.burst() * guardRoom
 		if room := m.o.Constraint.room(); room > 0 {
-			guard = room * limitShare
+			guard = math.Max(room-m.f.Outside(), 0) * limitShare
 		}
 		return gcmodel.Setting{GOGC: percent, Limit: round(guard), Ballast: today.Ballast}
 	case KnobBallast:
@@ -201,10 +201,13 @@ func SavedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
 	}
 }
 
-// ofCollector returns the part of saved that the collector's own share goes down by.
+// ofCollector returns the part of saved that the collector itself takes less.
 func (m *maker) ofCollector(a, b Point) float64 {
-	return math.Max(0, math.Min(m.saved(a, b), a.Forecast.Collector.Value-b.Forecast.Collector.Value))
+	return math.Max(0, math.Min(m.saved(a, b), collecting(a)-collecting(b)))
 }
+
+// collecting is the collector's time under a setting, as a fraction of the recorded CPU time.
+func collecting(p Point) float64 { return p.Forecast.Collector.Value * p.Forecast.CPU.Value }
 
 // charged returns the CPU time of a setting as a fraction of the recorded CPU time.
 func charged(p Point) float64 {
@@ -263,8 +266,8 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 
 func (m *maker) because(c Choice) string {
 	today, p := m.plan.Today, c.Point
-	text := fmt.Sprintf("The collector takes %s of CPU instead of %s, %s cycles instead of %s per second",
-		percent(p.Forecast.Collector.Value), percent(today.Forecast.Collector.Value),
+	text := fmt.Sprintf("The collector takes %s of today's CPU instead of %s, %s cycles instead of %s per second",
+		percent(collecting(p)), percent(collecting(today)),
 		unit.FormatCount(p.Forecast.PerSecond.Value), unit.FormatCount(today.Forecast.PerSecond.Value))
 	if c.Costs >= 0 {
 		text += fmt.Sprintf(", for %s more memory.", unit.FormatBytes(c.Costs))

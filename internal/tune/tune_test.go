@@ -130,8 +130,9 @@ func TestChoice(t *testing.T) {
 	const live = 100 << 20
 	// Without a bound, the simplest knob that reaches the knee.
 	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
-	if most := p.Today.Forecast.Collector.Value - p.Choice.Point.Forecast.Collector.Value; p.Choice.Saves > most {
-		t.Errorf("saves %v, and the collector's share goes down by %v", p.Choice.Saves, most)
+	today, then := p.Today.Forecast, p.Choice.Point.Forecast
+	if less := today.Collector.Value*today.CPU.Value - then.Collector.Value*then.CPU.Value; math.Abs(p.Choice.Saves-less) > 1e-9 {
+		t.Errorf("saves %v, and the collector takes %v less", p.Choice.Saves, less)
 	}
 	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
 		len(p.Choice.Others) != 3 {
@@ -151,6 +152,14 @@ func TestChoice(t *testing.T) {
 	if got := p.Choice.Point.Forecast.RSS.High; got > float64(unit.GiB) ||
 		p.Choice.Point.Forecast.Setting.Limit > unit.GiB {
 		t.Errorf("in 1 GiB: resident up to %v under %+v", got, p.Choice.Point.Forecast.Setting)
+	}
+	// A limit does not count memory outside of the runtime, which needs room, too.
+	outside := service(live, 0.3)
+	outside.Trace.RSS += 300 << 20
+	inside := p.Choice.Point.Forecast.Setting.Limit
+	p = f("much outside of the runtime", outside, tune.Constraint{Max: unit.GiB}, tune.KnobBoth)
+	if less := float64(inside - p.Choice.Point.Forecast.Setting.Limit); math.Abs(less-0.95*(300<<20)) > 8<<20 { // it is rounded
+		t.Errorf("with 300 MiB outside of the runtime the limit is %v lower", unit.Bytes(less))
 	}
 	// GOGC alone would not fit at the burst; a limit keeps it within the bound.
 	p = f("bursts", service(live, 0.3), tune.Constraint{Max: unit.GiB, Burst: 3}, tune.KnobBoth)
