@@ -179,6 +179,6 @@ export function cureList(report) {
     wide.length > 0 ? [el("h3", {}, "The program as a whole"), el("div", { class: "cures" }, wide.map(advice))] : null,
     report.findings.length > 0 ? el("h3", {}, "Line by line") : null,
     list, more, shown, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`),
-    el("p", { class: "note" }, "Ranked by the share of CPU that each saves, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"), ". ",
+    el("p", { class: "note" }, report.totals.memory_share ? "Ranked by the share of CPU that each saves, " : "Ranked by the bytes that each saves, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"), ". ",
       ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])));
 }

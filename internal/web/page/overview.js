@@ -91,7 +91,7 @@ function environment(report) {
 // setApart lists what is allocated by tests and by nobody who can be named.
 function setApart(report) {
   if (report.set_apart.length === 0) return null;
-  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} lines of tests, benchmarks and other people's goroutines`),
+  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} ${report.set_apart.length === 1 ? "line" : "lines"} of tests, benchmarks and other people's goroutines`),
     table("Set apart", [
       { title: "function", cell: (f) => shortName(f.site.function) || "–", class: "name" },
       { title: "line", cell: (f) => `${f.site.file}:${f.site.line}`, class: "name" },
