@@ -210,7 +210,8 @@ func (o RunOptions) open(ctx context.Context, r *finding.Report) (Tools, string,
 	if err != nil {
 		return Tools{}, "", err
 	}
-	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags, Memory: o.Memory}
+	judged := trial.Options{Dir: module, BuildFlags: t.BuildFlags, Memory: o.Memory,
+		Left: func(text string) { o.Search.withDefaults().Progress("%s", text) }}
 	if o.Skip != Failing {
 		judged.Skip = o.Skip
 	}

@@ -4,6 +4,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type Options struct {
 	Memory     string    // folder in which the results of trials are kept; "" for none
 	Until      time.Time // tests that are not done by then are given up; zero: no limit
 	Progress   func(format string, args ...any)
+	Left       func(text string) // told of files that tests which were stopped left in their folders; nil tells nobody
 }
 
 // Files is a change: the new content of files by their absolute names. None is the code as it is.
@@ -52,6 +54,15 @@ func New(o Options) (*Judge, error) {
 	b, err := version.New(tool)
 	if err != nil {
 		return nil, err
+	}
+	b.Left = func(pkg, what, to string, err error) {
+		now := "moved to " + to
+		if err != nil {
+			now = err.Error()
+		}
+		if o.Left != nil {
+			o.Left(fmt.Sprintf("the tests of %s were stopped and left %s in its folder: %s", pkg, what, now))
+		}
 	}
 	return &Judge{o: o, memory: m, builder: b, comparer: equal.New(b, equal.Options{Progress: o.Progress}), tests: map[string]Tests{}}, nil
 }

@@ -42,7 +42,10 @@ func (f Files) Hash() string {
 // Builder builds test binaries into a folder of its own. It is not safe for concurrent use. Close
 // removes the folder.
 type Builder struct {
-	Tool     gocmd.Tool
+	Tool gocmd.Tool
+	// Left is told what a program that was stopped left in its package's folder, and where it is now, or why it could not
+	// be moved; it may be nil.
+	Left     func(pkg, what, to string, err error)
 	tmp      string
 	packages map[string]gocmd.Package
 	binaries map[string]built // by package and content
@@ -178,7 +181,11 @@ func (b *Builder) Run(ctx context.Context, bin Binary, r Run) (Ran, error) {
 	out := &process.Tail{Most: mostOutput}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 2 * time.Second
+	before := entries(cmd.Dir)
 	err = process.Run(cmd, nil)
+	if limited.Err() != nil {
+		b.sweep(bin.Package, cmd.Dir, before)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return Ran{}, ctx.Err()

@@ -1,0 +1,93 @@
+package version
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/heaptrim/heaptrim/internal/gocmd"
+)
+
+// TestLeft: what a test that is stopped leaves in its package's folder is moved away, and nothing else is.
+func TestLeft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/left\n\ngo 1.24\n")
+	write("left.go", "package left\n")
+	write("testdata/given", "x")
+	write("left_test.go", `package left
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func TestLong(t *testing.T) {
+	for _, name := range []string{"index.db", "testdata/new"} {
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"index.db/part", "edited.go", "testdata/given", "done"} {
+		if err := os.WriteFile(name, []byte("package left\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Hour)
+}
+`)
+	b, err := New(gocmd.Tool{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var left []string
+	b.Left = func(_, what, to string, err error) {
+		if _, gone := os.Stat(filepath.Join(to, filepath.Base(what))); gone != nil || err != nil {
+			t.Errorf("%s is not in %s: %v, %v", what, to, gone, err)
+		}
+		left = append(left, filepath.ToSlash(what))
+	}
+	bin, err := b.Test(t.Context(), "example.com/left", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if _, err := b.Run(ctx, bin, Run{Limit: time.Hour}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the run ended with %v", err)
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"done", "index.db", "testdata/new"}) {
+		t.Errorf("%q were moved", left)
+	}
+	for name, want := range map[string]bool{"index.db": false, "testdata/new": false, "edited.go": true, "testdata/given": true, "left.go": true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
+		}
+	}
+}
