@@ -134,9 +134,12 @@ func hint(all []merged, own *stack.Ownership, runs int) string {
 	if own.Explicit {
 		return ""
 	}
-	outside, inside, mine := map[string]float64{}, map[string]float64{}, 0.0
+	outside, inside, mine, of := map[string]float64{}, map[string]float64{}, 0.0, "CPU"
 	for _, m := range all {
 		for i, s := range m.sites {
+			if !m.runs[i].CPU.Known || m.runs[i].cpu.charged <= 0 {
+				of = "all bytes"
+			}
 			w := weight(s, m.runs[i]) / float64(runs)
 			if m.key.By == stack.OwnerUser {
 				mine += w
@@ -155,8 +158,8 @@ func hint(all []merged, own *stack.Ownership, runs int) string {
 	module := run.Top(outside)
 	if w := outside[module]; w > 0.02 && w > 2*mine {
 		return fmt.Sprintf(
-			"%.1f %% of the cost lies in %s, outside of your module: -own %s/... charges it to lines there", 100*w,
-			module, module,
+			"lines in %[2]s, outside of your module, have %.1[1]f %% of %[3]s: -own %[2]s/... charges it to lines there", 100*w,
+			module, of,
 		)
 	}
 	return ""

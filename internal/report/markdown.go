@@ -33,7 +33,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 		b.WriteString(" **" + md.Text(s) + "**")
 	}
 	b.WriteString("\n\n")
-	facts := append(append([]string{targetName(rep.Diagnosis.Target)}, cycleFacts(t)...), heapFacts(t)...)
+	facts := append(append([]string{targetName(rep.Diagnosis.Target), ofRun(rep.Diagnosis)}, cycleFacts(t)...), heapFacts(t)...)
 	facts = append(facts, setting("GOGC", rep.Diagnosis.Environment.GOGC), rep.Diagnosis.Environment.GoVersion)
 	b.WriteString(md.Text(term.JoinKnown(facts)) + "\n")
 	mdDecomposition(b, rep)

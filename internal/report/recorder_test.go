@@ -44,3 +44,24 @@ func TestRecorderIsSaid(t *testing.T) {
 		t.Errorf("of a benchmark:\n%s", got)
 	}
 }
+
+// TestFactsOfOneRun: of several runs, the facts are of the one that collects most, and its name is there.
+func TestFactsOfOneRun(t *testing.T) {
+	rep := fixture()
+	rep.Diagnosis.Totals.Run = "BenchmarkMost"
+	for _, runs := range []int{1, 2} {
+		rep.Diagnosis.Runs = make([]finding.RunSummary, runs)
+		var text, md strings.Builder
+		if err := Text(&text, rep, TextOptions{Width: 160}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Markdown(&md, rep); err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []string{text.String(), md.String()} {
+			if strings.Contains(got, "BenchmarkMost, which collects most") != (runs > 1) {
+				t.Errorf("%d runs:\n%s", runs, got)
+			}
+		}
+	}
+}

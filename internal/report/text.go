@@ -88,6 +88,9 @@ func facts(p *term.Page, rep *finding.Report) {
 		p.Prose("  "+term.PadRight(label, 11), term.JoinKnown(parts), term.Normal)
 	}
 	row("target", targetName(rep.Diagnosis.Target))
+	if of := ofRun(rep.Diagnosis); of != "" {
+		row("of", of)
+	}
 	row("collector", cycleFacts(t)...)
 	row("heap", heapFacts(t)...)
 	if own := t.Heap; own.OwnResident > 0 {
@@ -105,6 +108,14 @@ func facts(p *term.Page, rep *finding.Report) {
 		optional("GOEXPERIMENT=", e.Experiment),
 		optional("huge pages ", e.THP))
 	row("machine", machine.Facts(e)...)
+}
+
+// ofRun says of which of several runs the facts are; "" for one run.
+func ofRun(d *finding.Diagnosis) string {
+	if len(d.Runs) < 2 || d.Totals.Run == "" {
+		return ""
+	}
+	return d.Totals.Run + ", which collects most: cycles, heap, pauses and rates; shares of CPU are means of all"
 }
 
 func cycleFacts(t finding.Totals) []string {

@@ -126,7 +126,11 @@ func unsampledTime(r *Result) {
 	}
 	if r.sleepsOfItsOwn() {
 		r.added[stack.BucketAppUnsampled] = lack
-		if part := lack / (lack + r.d.CPU.All); part > muchUnsampled {
+		all := -r.bucket(stack.BucketMarkIdle)
+		for _, n := range r.Buckets() {
+			all += n
+		}
+		if part := lack / all; part > muchUnsampled {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%.0f %% of the CPU time is in no CPU sample, as the program's threads run for moments only: it counts as the "+
 				"application's, with what that allocates there, so that the shares of allocating and of lines are too small", 100*part))
 		}

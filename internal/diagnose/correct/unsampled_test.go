@@ -2,6 +2,7 @@ package correct
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,4 +32,11 @@ func TestUnsampled(t *testing.T) {
 	f("much", 1e6, 3, 100, true)
 	f("without sleeps of its own", 0, 3, 0, false)
 	f("not known", 1e6, 0, 0, false)
+	// Of CPU time without idle marking, as the decomposition has it.
+	d := &run.Data{Sites: &run.Sites{}}
+	d.CPU.Known, d.CPU.Period, d.CPU.All, d.CPU.Sleeps, d.CPU.Used = true, 0.01, 300, 1e6, 4*time.Second
+	d.CPU.Buckets[stack.BucketMarkIdle], d.CPU.Buckets[stack.BucketApp] = 200, 100
+	if r := Apply(d, Options{Processors: 2}); len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "50 % of the CPU time") {
+		t.Errorf("warnings %q, want 50 %%", r.Warnings)
+	}
 }

@@ -3,6 +3,7 @@
 package arguments
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,18 +64,22 @@ func Kind(args []string, path func(string) string) (string, error) {
 // maps the names of flags to their values.
 func Fit(kind string, given map[string]string) error {
 	unfit := map[string][]string{
-		evidence.TargetLive:  {"bench", "benchtime", "count", "budget", "tags"},
-		evidence.TargetExec:  {"bench", "benchtime", "count"},
-		evidence.TargetFiles: {"bench", "benchtime", "count"},
+		evidence.TargetLive:     {"bench", "benchtime", "count", "budget", "tags"},
+		evidence.TargetExec:     {"bench", "benchtime", "count", "budget", "gc"},
+		evidence.TargetFiles:    {"bench", "benchtime", "count", "for", "gc", "trace"},
+		evidence.TargetPackages: {"for", "gc", "trace"},
 	}
+	others := map[string]string{"for": "services and programs", "trace": "services and programs", "gc": "services"}
 	instead := map[string]string{
 		evidence.TargetLive:  "a running service is recorded for the time of -for",
 		evidence.TargetExec:  "-exec records the program for the time of its load or of -for",
 		evidence.TargetFiles: "files are recorded already",
+
+		evidence.TargetPackages: "benchmarks are recorded for -benchtime or within -budget",
 	}
 	for _, name := range unfit[kind] {
 		if _, ok := given[name]; ok {
-			return Misuse("-" + name + " is for packages; " + instead[kind])
+			return Misuse("-" + name + " is for " + cmp.Or(others[name], "packages") + "; " + instead[kind])
 		}
 	}
 	if kind == evidence.TargetLive && given["for"] == "0s" {

@@ -1,6 +1,6 @@
 // The ranked cures: one row each, with all that is known of it below.
 import { button, el, prose, replace, table } from "./dom.js";
-import { beside, bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, trimmed, unknown } from "./format.js";
+import { beside, bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, unknown } from "./format.js";
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
 
@@ -178,7 +178,7 @@ export function cureList(report) {
   return el("section", { class: "what-to-change" }, el("h2", {}, "What to change"),
     wide.length > 0 ? [el("h3", {}, "The program as a whole"), el("div", { class: "cures" }, wide.map(advice))] : null,
     report.findings.length > 0 ? el("h3", {}, "Line by line") : null,
-    list, more, shown, hidden > 0 && el("p", { class: "only-print" }, `${trimmed(hidden)} more in the file itself.`),
+    list, more, shown, hidden > 0 && el("p", { class: "only-print" }, `${count(hidden)} more in the file itself.`),
     el("p", { class: "note" }, report.totals.memory_share ? "Ranked by the share of CPU that each saves, " : "Ranked by the bytes that each saves, ", term("saving", "predicted"), " with its ", term("interval", "95 % interval"), ". ",
       ["tied"].filter((k) => marks.includes(k)).map((k) => [el("b", {}, signs[k]), " ", explain(k), " "])));
 }
