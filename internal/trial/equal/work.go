@@ -318,7 +318,6 @@ const (
 	mostEnded  = 24 // scenarios, before the rest is left
 	mostWrong  = 2  // scenarios of a change, which do not end it without the change
 	mostSmall  = 2  // kinds of numbers that are made small
-	mostLate   = 2  // scenarios that do not return, before less time is given to those that only wait
 	mostDeaths = 2  // of one function, before it is called alone, and before it is not called any more
 )
 
@@ -330,7 +329,7 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	tests, ended, deaths, late := true, map[string]string{}, map[string]int{}, 0
+	tests, ended, deaths := true, map[string]string{}, map[string]int{}
 	for turn := 0; ; turn++ {
 		pl.Out = filepath.Join(dir, fmt.Sprint("notes", turn))
 		text, err := json.Marshal(pl)
@@ -368,11 +367,6 @@ func (w *work) run(ctx context.Context, bin version.Binary, pl *watch.Plan, most
 			w.o.Progress("%s: %s %s: %s", bin.Package, s.function, how(s.why), gocmd.LastLines(string(res.Out), 5))
 			pl.Skip = append(pl.Skip, s.stopped)
 			ended[s.stopped] = how(s.why)
-			if s.why == "late" {
-				late++
-			}
-			// Where calls block for ever, each that is looked for costs its wait. One left out too early is missed in both versions.
-			pl.Hurry = pl.Explore > 0 && late >= mostLate
 			if deaths[s.function]++; s.function != "" {
 				died(pl, s.function, deaths[s.function])
 			}

@@ -18,7 +18,6 @@ const (
 	mostScenario = 3 * time.Second // of CPU, for one
 	mostLooking  = time.Second     // of CPU, for one while scenarios are looked for
 	mostWaiting  = 5 * time.Second // for one, without CPU time
-	hurryWaiting = time.Second     // the same, where several waited for ever
 	// Waiting is counted in looks, not by the clock: on a busy machine, looks are late as well.
 	lookEvery  = 50 * time.Millisecond
 	mostMemory = 2 << 30 // of the process
@@ -324,16 +323,13 @@ func (g *guard) look() {
 	if id == nil {
 		return
 	}
-	why, waiting := "", mostWaiting
-	if g.s.plan.Hurry {
-		waiting = hurryWaiting
-	}
+	why := ""
 	now := used()
 	if started := time.Duration(g.cpu.Load()); g.then < started || now-g.then > little {
 		g.idle, g.then = 0, now
 	}
 	g.idle++
-	if now-time.Duration(g.cpu.Load()) > g.most || g.idle > int(waiting/lookEvery) {
+	if now-time.Duration(g.cpu.Load()) > g.most || g.idle > int(mostWaiting/lookEvery) {
 		why = "late"
 	}
 	var m runtime.MemStats

@@ -34,7 +34,6 @@ type Plan struct {
 	Drop      []string            `json:"drop"`    // functions several of whose scenarios did
 	Alone     []string            `json:"alone"`   // functions that are called without other methods
 	Explore   time.Duration       `json:"explore"` // how long to look for more scenarios
-	Hurry     bool                `json:"hurry"`   // wait less for scenarios that use no CPU time
 	Ignore    map[string][]string `json:"ignore"`  // fields by type that only one version has
 }
 
