@@ -19,7 +19,7 @@ func entries(dir string) map[string]bool {
 			return err
 		case len(out) > mostEntries:
 			return fs.ErrInvalid
-		case d.IsDir() && d.Name() == ".git":
+		case hidden(d):
 			return fs.SkipDir
 		}
 		rel, err := filepath.Rel(dir, name)
@@ -32,15 +32,25 @@ func entries(dir string) map[string]bool {
 	return out
 }
 
+// hidden reports whether an entry is a folder of git, or of an editor, which write to it when they like.
+func hidden(d fs.DirEntry) bool {
+	return d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "."
+}
+
 // sweep moves to the user's cache what a program that was stopped has left below its folder: a test that finds it there
-// the next time may fail. Go source is not touched: that is somebody's who edits.
+// the next time may fail. Hidden entries, Go source and folders with such are not touched: they are somebody's who edits.
 func (b *Builder) sweep(pkg, dir string, before map[string]bool) {
 	if before == nil {
 		return
 	}
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // an error means that it is gone
 		rel, _ := filepath.Rel(dir, name)
-		if err != nil || before[rel] || strings.HasSuffix(name, ".go") {
+		switch {
+		case err != nil || before[rel]:
+			return nil
+		case hidden(d), d.IsDir() && hasSource(name):
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), "."), strings.HasSuffix(name, ".go"):
 			return nil
 		}
 		to, err := put(name)
@@ -52,6 +62,16 @@ func (b *Builder) sweep(pkg, dir string, before map[string]bool) {
 		}
 		return nil
 	})
+}
+
+// hasSource reports whether a folder has Go source, or cannot be read.
+func hasSource(dir string) bool {
+	found := false
+	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		found = found || strings.HasSuffix(name, ".go")
+		return err
+	})
+	return found || err != nil
 }
 
 // put moves a file or folder to a new folder of the user's cache, and returns that.

@@ -32,6 +32,7 @@ func TestLeft(t *testing.T) {
 	write("go.mod", "module example.com/left\n\ngo 1.24\n")
 	write("left.go", "package left\n")
 	write("testdata/given", "x")
+	write(".git/HEAD", "x")
 	write("left_test.go", `package left
 
 import (
@@ -41,12 +42,12 @@ import (
 )
 
 func TestLong(t *testing.T) {
-	for _, name := range []string{"index.db", "testdata/new"} {
+	for _, name := range []string{"index.db", "testdata/new", "pkg/sub", ".git/objects", ".idea"} {
 		if err := os.MkdirAll(name, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"index.db/part", "edited.go", "testdata/given", "done"} {
+	for _, name := range []string{"index.db/part", "edited.go", "pkg/sub/p.go", ".git/objects/new", ".idea/w.xml", ".left.swp", "testdata/given", "done"} {
 		if err := os.WriteFile(name, []byte("package left\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,8 @@ func TestLong(t *testing.T) {
 	if slices.Sort(left); !slices.Equal(left, []string{"done", "index.db", "testdata/new"}) {
 		t.Errorf("%q were moved", left)
 	}
-	for name, want := range map[string]bool{"index.db": false, "testdata/new": false, "edited.go": true, "testdata/given": true, "left.go": true} {
+	for name, want := range map[string]bool{"index.db": false, "testdata/new": false, "edited.go": true, "pkg/sub/p.go": true, ".git/HEAD": true, ".git/objects/new": true, ".idea/w.xml": true, ".left.swp": true,
+		"testdata/given": true, "left.go": true} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s is there: %v, want %v", name, err == nil, want)
 		}
