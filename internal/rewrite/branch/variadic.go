@@ -7,10 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/types/typeutil"
+
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// ArgumentsInOne makes the slice of a variadic call once before a loop and fills it in each turn.
+// ArgumentsInOne makes the slice of a variadic call through an interface or a function value once before a loop and fills it
+// in each turn. In other calls the compiler sees whether the slice is kept, and else has it on the stack.
 func ArgumentsInOne(on *code.Site) []code.Edit {
 	s := &site{on}
 	call, args, elem := s.variadic()
@@ -51,7 +54,7 @@ func (s *site) variadic() (*ast.CallExpr, []ast.Expr, types.Type) {
 		return nil, nil, nil
 	}
 	sig, ok := s.Info().TypeOf(call.Fun).Underlying().(*types.Signature)
-	if !ok || !sig.Variadic() || len(call.Args) < sig.Params().Len() {
+	if !ok || !sig.Variadic() || len(call.Args) < sig.Params().Len() || typeutil.StaticCallee(s.Info(), call) != nil {
 		return nil, nil, nil
 	}
 	fixed := sig.Params().Len() - 1
