@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWorseTwice: what is worse in one of two measurements only is chance.
+// TestWorseTwice: a benchmark that is worse in only one of two measurements does not count.
 func TestWorseTwice(t *testing.T) {
 	broken := errors.New("no time left")
 	for _, test := range []struct {

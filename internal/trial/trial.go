@@ -25,7 +25,7 @@ type Options struct {
 	Memory     string    // folder in which the results of trials are kept; "" for none
 	Until      time.Time // tests that are not done by then are given up; zero: no limit
 	Progress   func(format string, args ...any)
-	Left       func(text string) // told of files that tests which were stopped left in their folders; nil tells nobody
+	Left       func(text string) // gets a message about files that stopped tests left in their folders; may be nil
 }
 
 // Files is a change: the new content of files by their absolute names. None is the code as it is.

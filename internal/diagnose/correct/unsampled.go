@@ -40,7 +40,7 @@ func HiddenBursts(r *run.Data) bool {
 		float64(len(r.Collector.Cycles)) > often*window
 }
 
-// muchUnsampled is the part of CPU time in no sample from which a reader is told.
+// muchUnsampled is the least share of CPU time without samples for which there is a warning.
 const muchUnsampled = 0.15
 
 // sleepsPerCycle is the number of sleeps of threads for one cycle and each processor but the

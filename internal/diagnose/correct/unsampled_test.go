@@ -10,7 +10,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 )
 
-// TestUnsampled: CPU time in no sample is the application's where that sleeps itself, and a large part of it is said.
+// TestUnsampled: CPU time without samples is charged to an application that sleeps itself, with a warning if it is much.
 func TestUnsampled(t *testing.T) {
 	f := func(name string, sleeps, used, wantApp float64, warned bool) {
 		t.Helper()

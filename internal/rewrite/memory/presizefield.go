@@ -78,7 +78,7 @@ func (s *site) reserves(stmt ast.Node, name string) bool {
 }
 
 // freshField reports whether e is a field of a struct that a statement before a loop makes without that
-// field, and whether what is in between only names other fields of it.
+// field. The statements in between may name other fields of the struct only.
 func (s *site) freshField(e ast.Expr, loop inspector.Cursor) bool {
 	sel, ok := e.(*ast.SelectorExpr)
 	if !ok || s.Local(sel.X) == nil {

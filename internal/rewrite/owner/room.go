@@ -42,7 +42,7 @@ func FieldRoom(on *code.Site) []code.Edit {
 	if f.Line(lit.Lbrace) < f.Line(lit.Rbrace) {
 		value = "\n" + value
 	}
-	value += ", " // what is inserted there for another field may follow
+	value += ", " // another field may be inserted at the same place
 	e := code.Edit{Text: fmt.Sprintf("make `%s` with capacity %d with its struct", s.Source(assign.Lhs[0]), room), Imports: imports,
 		Open:    fmt.Sprintf("every struct allocates %d elements, even if it needs fewer; code, encoders and reflection must not depend on a nil field", room),
 		Changes: []code.Change{f.Insert(f.Offset(lit.Lbrace)+1, value)}}
