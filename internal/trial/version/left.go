@@ -1,9 +1,12 @@
 package version
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +42,7 @@ func hidden(d fs.DirEntry) bool {
 
 // sweep moves to the user's cache what a program that was stopped has left below its folder: a test that finds it there
 // the next time may fail. Hidden entries, Go source and folders with such are not touched: they are somebody's who edits.
+// Nor are files that a program has open: it may have made them.
 func (b *Builder) sweep(pkg, dir string, before map[string]bool) {
 	if before == nil {
 		return
@@ -53,7 +57,10 @@ func (b *Builder) sweep(pkg, dir string, before map[string]bool) {
 		case strings.HasPrefix(d.Name(), "."), strings.HasSuffix(name, ".go"):
 			return nil
 		}
-		to, err := put(name)
+		to, err := "", error(errHeld)
+		if !held(name) {
+			to, err = put(name)
+		}
 		if b.Left != nil {
 			b.Left(pkg, rel, to, err)
 		}
@@ -61,6 +68,24 @@ func (b *Builder) sweep(pkg, dir string, before map[string]bool) {
 			return fs.SkipDir
 		}
 		return nil
+	})
+}
+
+var errHeld = errors.New("left there, as a program may use it")
+
+// held reports whether a process has a file open there, or whether that is not known: only Linux tells.
+func held(name string) bool {
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return true
+	}
+	open, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	return err != nil || slices.ContainsFunc(open, func(fd string) bool {
+		to, err := os.Readlink(fd)
+		return err == nil && (to == name || strings.HasPrefix(to, name+"/"))
 	})
 }
 
