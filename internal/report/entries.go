@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/term"
@@ -38,7 +39,7 @@ func entries(rows []finding.Row, functions map[string]finding.Prediction) []entr
 	return out
 }
 
-// tie sets the marks of entries by the figure that they are ranked by.
+// tie sets the marks of entries by the figure that they are ranked by, and by its ± as printed.
 func tie(all []entry, of func(finding.Row) (stats.Interval, bool)) {
 	var above, aboveInFunction *entry
 	for i := range all {
@@ -51,7 +52,7 @@ func tie(all []entry, of func(finding.Row) (stats.Interval, bool)) {
 		}
 		if *before != nil {
 			own, ok := of(e.row)
-			if other, known := of((*before).row); ok && known && own.Overlaps(other) {
+			if other, known := of((*before).row); ok && known && math.Abs(own.Value-other.Value) <= term.Half(own)+term.Half(other) {
 				e.mark = tiedMark
 			}
 		}

@@ -61,12 +61,10 @@ func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 	functions = map[string]finding.Prediction{}
 	whole := map[string]float64{}
 	for function, lines := range byFunction(kept) {
-		for _, r := range lines {
-			whole[function] = max(whole[function], figure(s, r))
-		}
-		if together := s.Saving(cutsOf(lines)); len(lines) > 1 {
-			functions[function] = together
-			whole[function] = max(whole[function], figure(s, &finding.Row{Finding: lines[0].Finding, Remedy: finding.Remedy{Saves: together}}))
+		whole[function] = figure(s, lines[0])
+		if len(lines) > 1 {
+			functions[function] = s.Saving(cutsOf(lines))
+			whole[function] = figure(s, &finding.Row{Finding: lines[0].Finding, Remedy: finding.Remedy{Saves: functions[function]}})
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b finding.Row) int {

@@ -207,7 +207,8 @@ func checkMarks(t *testing.T, b *tab, p page) {
 		if before.Value < own.Value {
 			t.Errorf("%s saves more than the one above it", what)
 		}
-		tied := own.Low <= before.High && before.Low <= own.High
+		half := func(f figure) float64 { return max(f.High-f.Value, f.Value-f.Low) }
+		tied := math.Abs(own.Value-before.Value) <= half(own)+half(*before)
 		if got := b.text(mark) == "="; got != tied {
 			t.Errorf("%s: marked as tied %v, want %v", mark, got, tied)
 		}

@@ -1,6 +1,6 @@
 // The ranked cures: one row each, with all that is known of it below.
 import { button, el, prose, replace, table } from "./dom.js";
-import { beside, bytes, count, exactly, percent, seconds, share, shortName, sizeSpan, span, unknown } from "./format.js";
+import { beside, bytes, count, exactly, halfOf, percent, seconds, share, shortName, sizeSpan, span, unknown } from "./format.js";
 import { change } from "./state.js";
 import { explain, term } from "./terms.js";
 
@@ -101,7 +101,7 @@ function entriesOf(report) {
   const heads = new Map((report.functions || []).map((f) => [f.ranks[0], f]));
   const out = [];
   let above = null, aboveInFunction = null, left = 0;
-  const tied = (a, b) => (a && b && a.low <= b.high && b.low <= a.high ? "tied" : "");
+  const tied = (a, b) => (a && b && Math.abs(a.value - b.value) <= halfOf(a) + halfOf(b) ? "tied" : "");
   for (const f of report.findings) {
     const head = heads.get(f.rank);
     if (head) {

@@ -25,11 +25,14 @@ export function percent(v) {
   return known(v) ? percentNumber(v) + " %" : unknown;
 }
 
+// halfOf is the larger half of an interval, which is printed behind ±.
+export const halfOf = (i) => Math.max(i.high - i.value, i.value - i.low);
+
 // span writes an interval {value, low, high} by a function for plain numbers
 // and a unit, with the larger of its halves.
 export function span(i, number, unit) {
   if (!i || !known(i.value)) return unknown;
-  const tail = unit ? " " + unit : "", half = Math.max(i.high - i.value, i.value - i.low);
+  const tail = unit ? " " + unit : "", half = halfOf(i);
   return number(i.value) + tail + (half > 0 ? ` ±${number(half)}` : "");
 }
 

@@ -39,7 +39,7 @@ const sentences = {
   "remainder": "Unattributed collector cost: of live memory that no heap profile shows. The cost of stacks, globals and each cycle itself is charged to what is allocated.",
   "overcharged": "The sites' shares of the collector add up to more than its measured cost by this amount: the sites share one headroom.",
   "saving": "What the program would save without these allocations, predicted from the pacer's formula and the direct cost; not measured.",
-  "tied": "May be as large as the row above: their intervals overlap.",
+  "tied": "May be as large as the row above: their intervals (±) overlap.",
   "interval": "The figure lies in this range with 95 % confidence, by the sampling of the profiles.",
   "live heap": "Bytes that the last marking found reachable.",
   "heap goal": "The heap size at which the current cycle should end; GOGC and the memory limit set it.",
