@@ -64,17 +64,22 @@ func cycleScale(r *Result) {
 	r.setCycleScale(without / float64(log.Ops) / (profiled / ops))
 }
 
-// serviceScale does it for a service with an unprofiled pass, by the request or the
-// second.
+// serviceScale does it for a service: by what the profile itself had on the heap, where the
+// recorder measured that, else by the collections of its unprofiled pass, by the request or the
+// second. A heap that grows is collected less often in the later one of two passes, and each
+// time at a higher cost, so the number of collections alone says nothing there.
 func (r *Result) serviceScale() {
 	d, log := r.d, r.d.Collector
+	if own := profileWeight(d); own > 0 {
+		r.weightScale(own)
+		return
+	}
 	o := log.Service
 	without, window := float64(len(log.Automatic())), log.Window.Seconds()
 	if n := len(log.Stats); n >= 2 && without == 0 {
 		without, window = float64(log.Stats[n-1].NumGC-log.Stats[0].NumGC), o.Stats.Seconds()
 	}
 	if !o.Unprofiled {
-		r.weightScale()
 		return
 	}
 	profiled := o.Profiled
@@ -91,21 +96,33 @@ func (r *Result) serviceScale() {
 	r.setCycleScale(scale)
 }
 
-// weightScale does it for a service without an unprofiled pass, by the recorder's own
-// part of the live heap: at the runtime's minimum heap it was missing from the headroom,
-// elsewhere the headroom grew with the live heap.
-func (r *Result) weightScale() {
-	own := float64(r.d.Collector.Service.OwnLive)
+// profileWeight is the recorder's part of the live heap while the CPU profile was taken; 0 if
+// that is not known.
+func profileWeight(d *run.Data) float64 {
+	own := 0.0
+	for _, p := range d.Run.Parts {
+		if run.CPUPart(d.Run, p) {
+			own = math.Max(own, float64(p.OwnLive))
+		}
+	}
+	return own
+}
+
+// weightScale does it by the profile's part of the live heap. The distance of collections is that
+// of the heap goal from the live heap: the goal grows with the live heap, but at the runtime's
+// minimum, where the profile takes of the distance.
+func (r *Result) weightScale(own float64) {
 	lives, goals := r.d.Collector.Lives()
 	live, goal := stats.MedianOf(lives), stats.MedianOf(goals)
-	if own <= 0 || live <= 0 || goal <= live {
+	if live <= 0 || goal <= live {
 		return
 	}
-	scale := (live + own) / live
-	if room := goal - live; goal <= float64(minimumHeap) {
-		scale = (room - own) / room
+	times := 2.0 // at the minimum, GOGC=100
+	if goal > float64(minimumHeap) {
+		times = goal / live
 	}
-	if scale >= 1.0/mostCycleScale && scale <= mostCycleScale {
+	distance := func(live float64) float64 { return math.Max(times*live, float64(minimumHeap)) - live }
+	if scale := distance(live+own) / distance(live); scale >= 1.0/mostCycleScale && scale <= mostCycleScale {
 		r.setCycleScale(scale)
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // TestServiceScale: the collector's samples of a service count for the collections of its
-// unprofiled pass, by the request or the second; without one, for those that the recorder's
-// part of the live heap explains.
+// unprofiled pass, by the request or the second; where the recorder measured its part of the
+// live heap, for those that this part explains, whatever the heap grew to in the other pass.
 func TestServiceScale(t *testing.T) {
 	f := func(name string, want float64, known bool, set func(d *run.Data)) {
 		t.Helper()
@@ -49,11 +49,18 @@ func TestServiceScale(t *testing.T) {
 		d.Collector.Cycles, d.Collector.Service.Unprofiled = cycles(900, 9<<20, 18<<20), true
 	})
 	const half = unit.MiB / 2 // the middle of a log's step
-	f("no unprofiled pass, a goal by GOGC", 1.2, true, func(d *run.Data) {
-		d.Collector.Cycles, d.Collector.Service.OwnLive = cycles(100, 10*unit.MiB-half, 20*unit.MiB), 2*unit.MiB
+	f("a goal by GOGC", 1.2, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, 10*unit.MiB-half, 20*unit.MiB), 2<<20
 	})
-	f("no unprofiled pass, the minimum heap", 2.0/3, true, func(d *run.Data) {
-		d.Collector.Cycles, d.Collector.Service.OwnLive = cycles(100, unit.MiB-half, 4*unit.MiB), unit.MiB
+	f("the minimum heap", 2.0/3, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, unit.MiB-half, 4*unit.MiB), 1<<20
+	})
+	f("above the minimum heap by the profile alone", 1.2, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, 3*unit.MiB/2-half, 4*unit.MiB), 3<<19
+	})
+	f("the heap grew until the unprofiled pass", 1.2, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(50, 10*unit.MiB-half, 20*unit.MiB), 2<<20
+		d.Collector.Service.Unprofiled, d.Collector.Service.OwnLive = true, 44_064
 	})
 	f("nothing known", 1, false, func(d *run.Data) { d.Collector.Cycles = cycles(100, 10<<20, 20<<20) })
 }
