@@ -9,10 +9,22 @@ import (
 // trustClock holds the collector's clock against the CPU samples, and says so where it is wrong.
 // The clock goes on while other programs have the processors: a pause that waits for one counts
 // for all of them. It sees less of the collector's work than the samples do, so a share above
-// theirs is such waiting, and the times of all cycles are reduced to what the samples show.
+// theirs is such waiting, and the times of all cycles are reduced to what the samples show. Where
+// there are no samples, they are reduced as the whole of the runtime's clocks.
 func (w *Workload) trustClock() string {
 	clock := measuredOf(*w).Collector
-	if w.Capacity || w.Means || w.Sampled.Value <= 0 || clock <= max(w.Sampled.High, clockNoise*w.Sampled.Value) {
+	switch {
+	case w.Capacity || w.Means:
+		return ""
+	case w.Sampled.Value <= 0 && w.waited > 0:
+		scaleTimes(w.Trace, w.waited)
+		if w.waited > 1/clockNoise {
+			return ""
+		}
+		return fmt.Sprintf("the runtime's clocks count %s of the CPU time that the program had: they go on while other programs have "+
+			"the processors, so the collector's times are reduced from %s of CPU to %s; record on an idle machine for better forecasts",
+			percent(1/w.waited), percent(clock), percent(measuredOf(*w).Collector))
+	case w.Sampled.Value <= 0 || clock <= max(w.Sampled.High, clockNoise*w.Sampled.Value):
 		return ""
 	}
 	scaleTimes(w.Trace, w.Sampled.Value/clock)

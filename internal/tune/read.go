@@ -36,6 +36,9 @@ type Workload struct {
 	// zero where it is not known. The collector's clock does not see sweeping and waking up.
 	// If Means is set, the trace has its times from the samples.
 	Sampled stats.Interval
+	// waited is the part of the time on the runtime's clocks in which the program had a
+	// processor, if that is known and below 1; else 0. See evidenceOf.waited.
+	waited float64
 	// Told are the figures that check reports of the run; nil where they are not known, or
 	// those of another.
 	Told *finding.Totals
@@ -179,7 +182,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	e.points(t)
 	t.Memory = e.memory(t)
 	e.window(t)
-	e.steady(t)
+	w.waited = e.waited(t)
 	cutPauses(t.Points)
 	if w.Capacity = t.CPU <= 0; w.Capacity {
 		t.CPU = t.Wall * float64(t.Procs)
@@ -396,23 +399,22 @@ func (e *evidenceOf) window(t *gcmodel.Trace) {
 	t.Wall = (last.At - first.At).Seconds()
 }
 
-// steady corrects the runtime's clocks on a busy machine. They continue while the
-// program waits for a processor. The correction is the system's CPU time divided by
-// the runtime's own count of busy time.
-func (e *evidenceOf) steady(t *gcmodel.Trace) {
+// waited compares the system's CPU time with the runtime's own count of busy time, which goes on
+// while the program waits for a processor; 0 if one is not known or nothing waited.
+func (e *evidenceOf) waited(t *gcmodel.Trace) float64 {
 	n := len(e.samples)
 	if n < 2 || e.cpu <= 0 {
-		return
+		return 0
 	}
 	first, last := e.samples[0].Values, e.samples[n-1].Values
 	if t.Whole {
 		first = nil
 	}
 	busy := last[metricCPU] - last[metricIdle] - (first[metricCPU] - first[metricIdle])
-	k := e.cpu.Seconds() / busy
-	if busy > 0 && k < 1 {
-		scaleTimes(t, k)
+	if k := e.cpu.Seconds() / busy; busy > 0 && k < 1 {
+		return k
 	}
+	return 0
 }
 
 // cutPauses limits single pauses. The runtime counts them by wall clock times all
