@@ -103,10 +103,11 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	m.live = liveScale(d, live.heap)
 	m.scan = scanShares(d, m, scan.heap)
 	m.known = true
-	m.why = fmt.Sprintf(
-		"in-use bytes of %d heap profiles in the run, %d cycles, %s", d.Heap.Snapshots, len(cycles),
-		pace(m.marginal.Regime),
-	)
+	counted := len(cycles)
+	if n := len(d.Collector.Stats); counted == 0 && n >= 2 {
+		counted = int(d.Collector.Stats[n-1].NumGC - d.Collector.Stats[0].NumGC)
+	}
+	m.why = fmt.Sprintf("in-use bytes of %d heap profiles in the run, %d cycles, %s", d.Heap.Snapshots, counted, pace(m.marginal.Regime))
 	return m
 }
 

@@ -139,19 +139,19 @@ func (e *explainer) cost() {
 		e.amount("", c.Objects, func(v float64) string { return unit.FormatScaled(v) + term.Plural(v, " object") })
 	}
 	e.amount("live", c.InUse, unit.FormatBytes)
-	if basis := e.rep.Diagnosis.Totals.Retention.Text; basis != "" && e.k.cpu {
-		e.p.Prose("  ", "Retention: "+basis, term.Dim)
-	}
-	e.profiling()
+	e.ofRun()
 }
 
-// profiling shows the factor that corrects samples for the profile's own effect on the program,
-// if it is more than a few per cent.
-func (e *explainer) profiling() {
+// ofRun shows, for the run of the row, what the cost of retention rests on, and the factor that
+// corrects samples for the profile's own effect on the program, if it is more than a few per cent.
+func (e *explainer) ofRun() {
 	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }
 	for _, r := range e.rep.Diagnosis.Runs {
 		if r.Name != e.f.Run {
 			continue
+		}
+		if r.Retention != "" && e.k.cpu {
+			e.p.Prose("  ", "Retention: "+r.Retention, term.Dim)
 		}
 		if much(r.CycleScale) {
 			e.p.Prose(
