@@ -45,8 +45,7 @@ const leastMore = 0.05
 func (c *candidate) proposals() []offer {
 	var out []offer
 	for _, cure := range cures.All() {
-		o := offer{cure: cure, more: c.notable()}
-		weight := 0.0
+		o, weight := offer{cure: cure, more: c.notable()}, 0.0
 		for _, p := range c.Parts {
 			pr, ok := c.best(cure.Code, p)
 			if !ok {

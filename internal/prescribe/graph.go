@@ -7,16 +7,17 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 )
 
-// hold tells each object which others of its function become part of it, and of nothing else.
+// hold tells each object which others of its function become part of it, and of nothing else: memory that who uses the
+// object again finds in it, not values and functions that it is given for one use.
 func hold(all []*candidate) {
 	made := map[string]*candidate{}
 	for _, c := range all {
-		if len(c.Parts) > 0 && c.Parts[0].Life.Made != "" {
+		if len(c.Parts) > 0 && c.Parts[0].Kind == finding.KindNew && c.Parts[0].Life.Made != "" {
 			made[c.Finding.Run+"|"+c.Parts[0].Life.Made] = c
 		}
 	}
 	for _, c := range all {
-		if len(c.Parts) == 0 || c.Parts[0].Life.PartOf == "" {
+		if len(c.Parts) == 0 || c.Parts[0].Kind == finding.KindBoxing || c.Parts[0].Kind == finding.KindClosure {
 			continue
 		}
 		if whole := made[c.Finding.Run+"|"+c.Parts[0].Life.PartOf]; whole != nil && whole != c && !whole.within(c) {

@@ -162,6 +162,7 @@ func (s *scan) use(h held, in ssa.Instruction) {
 	case *ssa.Store:
 		if in.Val == h.value {
 			s.way(h, in)
+			s.partOf(h, in.Addr)
 			s.store(in.Addr, fieldOf(in.Addr))
 		}
 	case *ssa.MapUpdate:
@@ -396,10 +397,6 @@ func (s *scan) into(r ssa.Value) {
 		}
 		s.add(r, outside)
 	case *ssa.Alloc, *ssa.MakeMap, *ssa.MakeSlice, *ssa.MakeChan, *ssa.MakeInterface, *ssa.MakeClosure:
-		if s.out.part == nil {
-			s.out.part = map[token.Pos]bool{}
-		}
-		s.out.part[r.Pos()] = true
 		s.add(r, container)
 	case *ssa.Call:
 		s.intoResult(r)
