@@ -46,8 +46,8 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 	if saves.Value < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
-	text := fmt.Sprintf("set %s: %s, for a heap that is %s larger at its largest", tune.SettingText(then.Setting),
-		fewer(now.PerSecond.Value, then.PerSecond.Value), unit.FormatBytes(math.Max(then.Peak.Value-now.Peak.Value, 0)))
+	text := fmt.Sprintf("set %s: %s, for %s more memory", tune.SettingText(then.Setting),
+		fewer(now.PerSecond.Value, then.PerSecond.Value), unit.FormatBytes(math.Max(c.Costs, 0)))
 	return finding.Advice{Title: cure.Title, Remedy: finding.Remedy{
 		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, runs), Fit: 1,
 		Saves: finding.Prediction{CPU: saves, Basis: "the collector's share of CPU that goes by the forecast of 'heaptrim tune'"},

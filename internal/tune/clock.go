@@ -28,6 +28,7 @@ func (w *Workload) trustClock() string {
 		return ""
 	}
 	scaleTimes(w.Trace, w.Sampled.Value/clock)
+	w.Reduced = true
 	return fmt.Sprintf("gctrace's clock counts %s of the program's CPU time for the collector, CPU samples %s: the clock goes on while "+
 		"other programs have the processors, so its times are reduced to what the samples show; record on an idle machine for "+
 		"better forecasts", percent(clock), percent(w.Sampled.Value))

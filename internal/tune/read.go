@@ -36,6 +36,7 @@ type Workload struct {
 	// zero where it is not known. The collector's clock does not see sweeping and waking up.
 	// If Means is set, the trace has its times from the samples.
 	Sampled stats.Interval
+	Reduced bool // the collector's times are reduced to what Sampled says
 	// waited is the part of the time on the runtime's clocks in which the program had a
 	// processor, if that is known and below 1; else 0. See evidenceOf.waited.
 	waited float64

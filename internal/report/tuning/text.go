@@ -50,7 +50,10 @@ func recorded(t *term.Page, p *tune.Plan) {
 	t.Prose("  ", memory, term.Normal)
 	if m.Collector > 0 {
 		text := fmt.Sprintf("collector %s of CPU, of it assists %s; beside it %s on idle processors", share(m.Collector), share(m.Assist), share(m.Idle))
-		if m.Sampled > 0 && !p.Workload.Means {
+		switch {
+		case p.Workload.Reduced:
+			text += ", by CPU samples"
+		case m.Sampled > 0 && !p.Workload.Means:
 			text += fmt.Sprintf(": by gctrace's clock, as all forecasts below; CPU samples, which see sweeping and waking up, too, show %s", share(m.Sampled))
 		}
 		t.Prose("  ", text, term.Normal)
@@ -84,7 +87,7 @@ func choice(t *term.Page, p *tune.Plan) {
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
 	saves := share(c.Saves) + " of CPU"
-	if p.Measured.Sampled > 0 && !p.Workload.Means {
+	if p.Measured.Sampled > 0 && !p.Workload.Means && !p.Workload.Reduced {
 		saves += " by samples, " + share(c.Clock) + " by gctrace's clock"
 	}
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s",
