@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/term"
@@ -37,6 +38,12 @@ func entries(rows []finding.Row, functions map[string]finding.Prediction) []entr
 		left = max(left-1, 0)
 	}
 	return out
+}
+
+// first are the entries of the first n rows.
+func first(rep *finding.Report, n int) []entry {
+	all := entries(rep.Prescription.Rows, rep.Prescription.Functions)
+	return slices.DeleteFunc(all, func(e entry) bool { return e.row.Rank > n })
 }
 
 // tie sets the marks of entries by the figure that they are ranked by, and by its ± as printed.

@@ -102,7 +102,7 @@ func mdFindings(b *bufio.Writer, rep *finding.Report, k known) {
 			"|\n|--:|--:|--:|--:|--:|---|---|---|\n",
 		k.savedIn(), per, per,
 	)
-	for _, e := range entries(shown, rep.Prescription.Functions) {
+	for _, e := range first(rep, len(shown)) {
 		f := e.row
 		if e.lines > 0 {
 			fmt.Fprintf(b, "|  | %s |  |  |  | %s | %s |  |\n", md.Text(strings.TrimSpace(k.savingCell(f))),

@@ -27,7 +27,7 @@ func ranking(p *term.Page, rep *finding.Report, k known, o TextOptions) {
 		p.Prose("  ", hidden, term.Normal)
 		return
 	}
-	all := entries(shown, rep.Prescription.Functions)
+	all := first(rep, len(shown))
 	tie(all, k.rankedBy)
 	t := cureTable(all, k, p.Width)
 	ranks := rankColumn(all)

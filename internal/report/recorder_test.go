@@ -23,7 +23,7 @@ func TestRecorderIsSaid(t *testing.T) {
 	}
 	got := text(finding.HeapTotals{Live: 15 * unit.MiB, Resident: 56 * unit.MiB, OwnLive: 43 * unit.KiB,
 		OwnResident: 235 * unit.KiB})
-	for _, want := range []string{"15 MiB live, resident set 56 MiB",
+	for _, want := range []string{"15 MiB live, largest resident set 56 MiB",
 		"recorder   its own 43 KiB of the live heap and 235 KiB of the resident set are subtracted"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("without %q:\n%s", want, got)

@@ -106,8 +106,16 @@ func facts(p *term.Page, rep *finding.Report) {
 	}
 	row("settings", setting("GOGC", e.GOGC), setting("GOMEMLIMIT", e.GOMEMLIMIT), optional("GODEBUG=", e.GODEBUG),
 		optional("GOEXPERIMENT=", e.Experiment),
-		optional("huge pages ", e.THP))
+		optional("huge pages ", e.THP), startedWith(rep.Diagnosis.Target))
 	row("machine", machine.Facts(e)...)
+}
+
+// startedWith says that the settings of a running service are those it was started with; "" for others.
+func startedWith(t evidence.Target) string {
+	if t.Kind != evidence.TargetLive {
+		return ""
+	}
+	return "as it was started; it may have changed them itself"
 }
 
 // ofRun says of which of several runs the facts are; "" for one run.
@@ -181,7 +189,7 @@ func heapFacts(t finding.Totals) []string {
 		parts = append(parts, unseen(t, "live heap and goal not known: needs a gctrace log"))
 	}
 	if t.Heap.Resident > 0 {
-		parts = append(parts, "resident set "+t.Heap.Resident.String())
+		parts = append(parts, "largest resident set "+t.Heap.Resident.String())
 	}
 	if term.Some(t.BytesPerSecond) {
 		parts = append(parts, "allocates "+unit.FormatBytes(t.BytesPerSecond)+"/s")

@@ -92,6 +92,12 @@ func briefGroups(b *strings.Builder, groups []latency.Group) {
 				nanos(s[latency.STW]), nanos(s[latency.WaitMark]))
 		}
 	}
+	all := together(shown, others)
+	if all.Memory() == 0 {
+		b.WriteString("  the collector delayed no goroutine of the program\n")
+	} else {
+		b.WriteString("  By where goroutines start, the times of all of them added up:\n")
+	}
 	for _, g := range shown {
 		name := cmp.Or(term.Clean(g.Start), "(start not known)")
 		if g.Handler != "" {
@@ -102,8 +108,5 @@ func briefGroups(b *strings.Builder, groups []latency.Group) {
 	row("others", together(others))
 	if s := together(system); s[latency.AssistCPU]+s[latency.AssistParked] > 0 {
 		row("the runtime and heaptrim's recorder", s)
-	}
-	if s := together(shown, others); s.Memory() == 0 {
-		b.WriteString("  the collector delayed no goroutine of the program\n")
 	}
 }
