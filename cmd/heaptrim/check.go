@@ -206,8 +206,8 @@ func (f *checkFlags) validate() error {
 		return usagef("only one of -json, -csv, -md and -sarif can go to standard output")
 	case f.format != "text" && f.format != "lines":
 		return usagef("-format %s: want text or lines", f.format)
-	case f.explain < 0, f.top < 0:
-		return usagef("-explain and -top cannot be negative")
+	case f.explain < 0, f.top < 1:
+		return usagef("-explain cannot be negative, and -top is at least 1")
 	}
 	if err := f.shown.validate(); err != nil {
 		return err

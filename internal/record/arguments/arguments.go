@@ -64,7 +64,7 @@ func Kind(args []string, path func(string) string) (string, error) {
 // maps the names of flags to their values.
 func Fit(kind string, given map[string]string) error {
 	unfit := map[string][]string{
-		evidence.TargetLive:     {"bench", "benchtime", "count", "budget", "tags"},
+		evidence.TargetLive:     {"bench", "benchtime", "count", "budget", "tags", "verify"},
 		evidence.TargetExec:     {"bench", "benchtime", "count", "budget", "gc"},
 		evidence.TargetFiles:    {"bench", "benchtime", "count", "for", "gc", "trace"},
 		evidence.TargetPackages: {"for", "gc", "trace"},
@@ -78,7 +78,7 @@ func Fit(kind string, given map[string]string) error {
 		evidence.TargetPackages: "benchmarks are recorded for -benchtime or within -budget",
 	}
 	for _, name := range unfit[kind] {
-		if _, ok := given[name]; ok {
+		if v, ok := given[name]; ok && (name != "verify" || v != "0s") {
 			return Misuse("-" + name + " is for " + cmp.Or(others[name], "packages") + "; " + instead[kind])
 		}
 	}
