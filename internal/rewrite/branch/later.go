@@ -34,8 +34,10 @@ func MadeLater(on *code.Site) []code.Edit {
 	if !ok {
 		return nil
 	}
-	if edits := s.asElse(e, v, stmt, open); edits != nil {
-		return edits
+	if open != onlyQuiet {
+		if edits := s.asElse(e, v, stmt, open); edits != nil {
+			return edits
+		}
 	}
 	uses := s.Uses(v, fn)[1:]
 	if slices.ContainsFunc(uses, changed) {
@@ -94,6 +96,12 @@ func (s *site) movedTo(e ast.Expr, before []inspector.Cursor, edit code.Edit) []
 	assign := s.Cur.Parent().Node().(*ast.AssignStmt)
 	v := s.Local(assign.Lhs[0])
 	_, body := code.Function(s.Cur)
+	if !slices.ContainsFunc(before, func(at inspector.Cursor) bool { return !s.quiet(body, assign.End(), at.Node().Pos()) }) {
+		edit.Open = "" // nothing happens meanwhile
+	}
+	if edit.Open == onlyQuiet {
+		return nil
+	}
 	for _, at := range before {
 		if s.changes(e, body, assign.End(), at.Node().Pos()) || !s.sameNames(e, at.Node()) || s.Lookup(v.Name(), at.Node().Pos()) != v {
 			return nil
@@ -128,6 +136,9 @@ var lazy = map[string]bool{
 	"strings.ReplaceAll": true, "strings.Clone": true, "bytes.Clone": true,
 }
 
+// onlyQuiet stands for a question that is not asked: the value waits where nothing happens meanwhile, or not at all.
+const onlyQuiet = "quiet"
+
 // waits reports whether an expression can be evaluated later, or never, without anybody noticing: it
 // computes with what sideless expressions give, and the functions of lazy. What formats print of values
 // with methods is a question.
@@ -136,7 +147,10 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 	call, isCall := e.(*ast.CallExpr)
 	if !isCall {
 		_, isFunc := e.(*ast.FuncLit)
-		return "", !isFunc && s.sideless([]ast.Expr{e}) && !s.shares(e)
+		if s.shares(e) {
+			open = onlyQuiet
+		}
+		return open, !isFunc && s.sideless([]ast.Expr{e})
 	}
 	if s.fresh(call) {
 		return "", true
