@@ -247,7 +247,7 @@ func (p *Program) at(place code.Place, all []kind) []code.Edit {
 				if e.Open == "" && slices.Contains(unproven, k.name) {
 					e.Open = "edits of this kind are young: none was kept on a module of others yet"
 				}
-				if !f.Hides(n.Pos(), e) && !s.Jumps() && !slices.ContainsFunc(out, e.Same) {
+				if !f.Hides(n.Pos(), e) && !s.Jumps(e.Changes) && !slices.ContainsFunc(out, e.Same) {
 					out = append(out, e)
 				}
 			}

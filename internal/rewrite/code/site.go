@@ -224,19 +224,30 @@ func (s *Site) Appends() (*ast.AssignStmt, *ast.CallExpr) {
 	return assign, call
 }
 
-// Jumps reports whether the function around the site has a goto, which must not jump over what an edit declares.
-func (s *Site) Jumps() bool {
+// Jumps reports whether the function around the site has a goto that edits do not allow for: one that goes back, which
+// makes a loop, or one over a change, which may declare something.
+func (s *Site) Jumps(changes []Change) bool {
 	fn := Declaration(s.Cur)
 	if fn == nil || fn.Body == nil {
 		return false
 	}
-	found := false
+	labels := map[string]token.Pos{}
+	var jumps []*ast.BranchStmt
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		jump, ok := n.(*ast.BranchStmt)
-		found = found || ok && jump.Tok == token.GOTO
-		return !found
+		switch n := n.(type) {
+		case *ast.LabeledStmt:
+			labels[n.Label.Name] = n.Pos()
+		case *ast.BranchStmt:
+			if n.Tok == token.GOTO {
+				jumps = append(jumps, n)
+			}
+		}
+		return true
 	})
-	return found
+	return slices.ContainsFunc(jumps, func(j *ast.BranchStmt) bool {
+		from, to := s.Offset(j.Pos()), s.Offset(labels[j.Label.Name])
+		return to <= from || slices.ContainsFunc(changes, func(c Change) bool { return c.To > from && c.From < to })
+	})
 }
 
 // Commented reports whether a comment stands inside a node.
