@@ -93,6 +93,7 @@ type TuneChoice struct {
 	Point   *TunePoint      `json:"point,omitempty"`
 	Saves   float64         `json:"saved_cpu_share"`
 	Clock   float64         `json:"saved_cpu_share_by_clock"`
+	InAll   float64         `json:"saved_cpu_share_in_all"`
 	Costs   float64         `json:"added_memory_bytes"`
 	Deploy  *TuneDeployment `json:"deploy,omitempty"`
 	Others  []TuneOther     `json:"others"`

@@ -15,8 +15,9 @@ type Choice struct {
 	Knob    Knob
 	Point   Point // its forecast
 	Why     string
-	Saves   float64 // share of today's CPU; at most what the collector takes today; by CPU samples if there are
+	Saves   float64 // share of today's CPU that the collector takes less; by CPU samples if there are
 	Clock   float64 // the same by the collector's clock
+	InAll   float64 // with it what fewer collections spare the program's own code, by the forecast; settings are chosen by this
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
 	Others  []Other // the other knobs, and why not
 	Refused string  // why nothing is recommended; then only Why is set
@@ -35,6 +36,7 @@ type candidate struct {
 	point Point
 	tall  float64 // memory at the burst; infinite if there is no forecast
 	why   string  // the reason against it; "" if there is none
+	stop  string  // the reason against a larger value, if that is another one than what it saves
 }
 
 // choose raises each knob up to its knee: the headroom from which one more doubling
@@ -99,9 +101,11 @@ func (m *maker) climb(k Knob) candidate {
 		case why != "":
 			if !found {
 				c.point, c.why = p, why
+			} else if c.stop == "" {
+				c.stop = why
 			}
 		case !found || m.saved(c.point, p) >= m.o.Knee:
-			c.point, c.why, found = p, "", true
+			c.point, c.why, c.stop, found = p, "", "", true
 		}
 	}
 	if v, err := m.tall.At(c.point.Forecast.Setting); err == nil {
@@ -241,11 +245,11 @@ func (m *maker) tooTight(all []candidate) string {
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	c := Choice{Knob: all[best].knob, Point: p, Saves: m.ofCollector(today, p)}
+	c := Choice{Knob: all[best].knob, Point: p, Saves: m.ofCollector(today, p), InAll: m.saved(today, p)}
 	if today.Known() {
 		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
-	c.Why = m.because(c)
+	c.Why = m.because(c, all[best].stop)
 	for i, o := range all {
 		if i == best {
 			continue
@@ -255,8 +259,8 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 				"when the live heap is larger than recorded"
 		}
 		if o.why == "" {
-			o.why = fmt.Sprintf("saves %s against %s, and takes up to %s at the burst against %s",
-				percent(m.ofCollector(today, o.point)), percent(c.Saves), unit.FormatBytes(o.tall),
+			o.why = fmt.Sprintf("saves %s in all against %s, and takes up to %s at the burst against %s",
+				percent(m.saved(today, o.point)), percent(c.InAll), unit.FormatBytes(o.tall),
 				unit.FormatBytes(all[best].tall))
 		}
 		c.Others = append(c.Others, Other{o.knob, o.point, o.why})
@@ -264,7 +268,7 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 	return c
 }
 
-func (m *maker) because(c Choice) string {
+func (m *maker) because(c Choice, stop string) string {
 	today, p := m.plan.Today, c.Point
 	text := fmt.Sprintf("The collector takes %s of today's CPU instead of %s, %s cycles instead of %s per second",
 		percent(collecting(p)), percent(collecting(today)),
@@ -274,8 +278,10 @@ func (m *maker) because(c Choice) string {
 	} else {
 		text += fmt.Sprintf(", with %s less memory.", unit.FormatBytes(-c.Costs))
 	}
-	return text + fmt.Sprintf(" One more doubling of the headroom would save less than %s, or would not fit.",
-		percent(m.o.Knee))
+	if stop != "" {
+		return text + " One more doubling of the headroom is refused: it " + stop + "."
+	}
+	return text + fmt.Sprintf(" One more doubling of the headroom would save less than %s.", percent(m.o.Knee))
 }
 
 func percent(share float64) string { return unit.FormatCount(100*share) + " %" }

@@ -68,7 +68,7 @@ func finite(i stats.Interval) *stats.Interval {
 }
 
 func choiceJSON(c tune.Choice, today gcmodel.Setting) schema.TuneChoice {
-	out := schema.TuneChoice{Knob: string(c.Knob), Refused: c.Refused, Why: c.Why, Saves: c.Saves, Clock: c.Clock, Costs: c.Costs,
+	out := schema.TuneChoice{Knob: string(c.Knob), Refused: c.Refused, Why: c.Why, Saves: c.Saves, Clock: c.Clock, InAll: c.InAll, Costs: c.Costs,
 		Others: []schema.TuneOther{}}
 	if c.Refused == "" {
 		q := pointJSON(c.Point)

@@ -70,6 +70,9 @@ func recorded(t *term.Page, p *tune.Plan) {
 	}
 }
 
+// leastBeside is the share of CPU from which a saving outside of the collector is worth a word.
+const leastBeside = 0.005
+
 func choice(t *term.Page, p *tune.Plan) {
 	c := p.Choice
 	t.Blank()
@@ -89,6 +92,9 @@ func choice(t *term.Page, p *tune.Plan) {
 	saves := share(c.Saves) + " of CPU"
 	if p.Measured.Sampled > 0 && !p.Workload.Means && !p.Workload.Reduced {
 		saves += " by samples, " + share(c.Clock) + " by gctrace's clock"
+	}
+	if c.InAll > c.Saves+leastBeside {
+		saves += fmt.Sprintf("; with what fewer collections spare the program's own code %s", share(c.InAll))
 	}
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s",
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), saves), term.Normal)
