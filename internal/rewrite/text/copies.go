@@ -132,7 +132,7 @@ func (s *site) handsOn(x ast.Expr) bool {
 			return !code.Within(u, fn)
 		case edge.CallExpr_Args:
 			call := u.Parent().Node().(*ast.CallExpr)
-			if s.Builtin(call, "append") != nil && (call.Args[0] == u.Node() || call.Ellipsis.IsValid()) || s.Builtin(call, "len") != nil || s.Builtin(call, "cap") != nil || s.Builtin(call, "copy") != nil {
+			if (s.Builtin(call, "append") != nil || s.appends(call)) && (call.Args[0] == u.Node() || call.Ellipsis.IsValid()) || s.Builtin(call, "len") != nil || s.Builtin(call, "cap") != nil || s.Builtin(call, "copy") != nil {
 				return false
 			}
 			into, back := u.Parent().Parent().Node().(*ast.AssignStmt)
@@ -141,6 +141,15 @@ func (s *site) handsOn(x ast.Expr) bool {
 		return u.ParentEdgeKind() != edge.Field_Names
 	})
 }
+
+// appends reports whether a call is to a function of the standard library that appends to its first argument and returns it.
+func (s *site) appends(call *ast.CallExpr) bool {
+	pkg, name, ok := strings.Cut(s.Callee(call), ".")
+	return ok && strings.HasPrefix(name, "Append") && slices.Contains(appending, pkg)
+}
+
+// appending are packages whose functions that begin with Append do as append does, by their documentation.
+var appending = []string{"strconv", "fmt", "unicode/utf8", "unicode/utf16", "encoding/binary"}
 
 // appendStyle reports whether a function appends to its first parameter, as its name and its result
 // say.
