@@ -435,6 +435,11 @@ var layers = []layer{
 		why:    "the decomposition is drawn as it was made",
 	},
 	{
+		folder: "internal/report/facts",
+		ours:   []string{"internal/evidence", "internal/finding", "internal/report/machine", "internal/report/term", "internal/unit"},
+		why:    "what a report rests on is written as it was diagnosed",
+	},
+	{
 		folder: "internal/report/codehost",
 		why:    "files and lines are named for code hosts by their text alone, whatever is found in them",
 	},

@@ -83,8 +83,11 @@ type HeapTotals struct {
 	Resident, OwnLive, OwnResident unit.Bytes
 }
 
-// PauseTotals are the stop-the-world pauses of the window; each cycle has two.
-type PauseTotals struct{ P50, Max, Total time.Duration }
+// PauseTotals are the stop-the-world pauses of the window; each cycle has two, unless OfCycles is set.
+type PauseTotals struct {
+	P50, Max, Total time.Duration
+	OfCycles        bool // both pauses of a cycle count as one, as in MemStats
+}
 
 // Basis is the evidence for a figure, or why it is unknown.
 type Basis struct {

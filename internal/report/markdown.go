@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/report/bar"
+	"github.com/heaptrim/heaptrim/internal/report/facts"
 	"github.com/heaptrim/heaptrim/internal/report/md"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -33,9 +34,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 		b.WriteString(" **" + md.Text(s) + "**")
 	}
 	b.WriteString("\n\n")
-	facts := append(append([]string{targetName(rep.Diagnosis.Target), ofRun(rep.Diagnosis)}, cycleFacts(t)...), heapFacts(t)...)
-	facts = append(facts, setting("GOGC", rep.Diagnosis.Environment.GOGC), rep.Diagnosis.Environment.GoVersion)
-	b.WriteString(md.Text(term.JoinKnown(facts)) + "\n")
+	b.WriteString(md.Text(term.JoinKnown(facts.Listed(rep.Diagnosis))) + "\n")
 	mdDecomposition(b, rep)
 	md.List(b, "For the program as a whole", adviceTexts(rep, k))
 	mdFindings(b, rep, k)

@@ -87,7 +87,7 @@ func (e *explainer) others() {
 			saves = "  saves " + s
 		}
 		e.p.Line(term.Styled("  "+r.Code, term.Green), term.Styled(saves, term.Normal),
-			term.Styled(optional("  ", r.Safety), term.Dim))
+			term.Styled(strings.TrimRight("  "+r.Safety, " "), term.Dim))
 		if r.Text != "" {
 			e.p.Prose("      ", term.FullSentence(r.Text), term.Normal)
 		}
