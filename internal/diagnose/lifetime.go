@@ -64,6 +64,9 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	l := finding.Lifetime{
 		Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n),
 	}
+	if k := r.model.live; math.Abs(k-1) > muchScaled {
+		l.Basis += fmt.Sprintf(", which show %.0f %% of the live heap", 100/k)
+	}
 	switch {
 	case cycles < shortCycles:
 		l.Class = finding.LifetimeShort
@@ -74,6 +77,9 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	}
 	return l
 }
+
+// muchScaled is by which part the profiles' live heap may differ from the runtime's before it is said.
+const muchScaled = 0.1
 
 // longestLife, in seconds, bounds live ÷ allocated for sites that allocated hardly anything.
 const longestLife = 1e9

@@ -17,7 +17,7 @@ import (
 // the mean over all runs.
 func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
 	var p finding.Prediction
-	if len(s.runs) == 0 {
+	if len(s.runs) == 0 || len(cuts) == 0 {
 		return p
 	}
 	for _, r := range s.runs {
@@ -31,8 +31,11 @@ func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
 		p.CPU = p.CPU.Add(e.cpu.Scale(1 / float64(len(s.runs))))
 		p.Cycles = p.Cycles.Add(e.cycles.Scale(1 / float64(len(s.runs))))
 		p.Caches = p.Caches.Add(e.caches.Scale(1 / float64(len(s.runs))))
-		p.Basis = e.basis
+		if p.Basis == "" || r.Run.Name == cuts[0].Finding.Run {
+			p.Basis = e.basis
+		}
 	}
+	p.CPU = p.CPU.Clip(0, 1) // what costs more than it saves is left alone
 	if slices.ContainsFunc(cuts, func(c finding.Cut) bool { return c.Finding.Run != cuts[0].Finding.Run }) {
 		return p
 	}

@@ -104,7 +104,7 @@ func (e *explainer) cost() {
 	}
 	share("  malloc", c.Malloc, e.k.cpu)
 	share("  zeroing", c.Zeroing, e.k.cpu)
-	share("  copying in append", c.GrowCopy, e.k.cpu)
+	share("  copying", c.GrowCopy, e.k.cpu)
 	share("  mark assist", c.Assist, e.k.cpu)
 	share("  GC, by churn", c.Churn, e.k.churn)
 	share("  GC, by retention", c.Retention, e.k.retention)
@@ -117,6 +117,9 @@ func (e *explainer) cost() {
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
+		if here, _ := parted(*r); here.Value > c.CPU.Value && e.k.cpu {
+			e.p.Prose("    ", term.Sentence(whyMore(e.rep)+"."), term.Dim)
+		}
 		if r.Caches.High > 0 {
 			share("  of it in other code", r.Caches, e.k.cpu)
 			for _, text := range e.caches() {

@@ -113,13 +113,16 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: "+lacksCPU(rep.Diagnosis.Totals)+". The order is by bytes.")
 	}
-	plain := func(f finding.Row) bool { return savesMore(f) && besideRemark(f) == "" }
+	plain := func(f finding.Row) bool { // what is told beside the cure is not all of the difference
+		here, _ := parted(f.Remedy.Saves)
+		return savesMore(f) && here.Value > f.Cost.CPU.Value
+	}
 	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, plain) {
 		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
 	}
 	if len(rep.Prescription.Functions) > 0 {
 		out = append(out, "A function with several lines comes first with what they save together. That is not the sum: "+
-			"collections that several lines save count once.")
+			"the number of collections does not fall in proportion to what is allocated.")
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above: their intervals overlap.")
