@@ -180,6 +180,9 @@ func (ch *Change) vary(a, b []float64, values [2][]float64) {
 		case d == stats.Interval{}:
 			ch.Delta = d
 		}
+		if math.IsInf(ch.Delta.High, 0) && ch.A.Value != 0 {
+			ch.Delta.Value = ch.B.Value/ch.A.Value - 1 // too few pairs for an interval: the change of the medians that stand beside it
+		}
 	}
 	if len(values[0]) == 0 || len(values[1]) == 0 {
 		return
