@@ -28,7 +28,7 @@ type Log struct {
 func Text(w io.Writer, l *Log) error {
 	p := term.NewLines(w, 0)
 	s := l.Summary
-	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Count.Cycles, "collection"), kinds(s), nanos(float64(s.Ends)),
+	p.Linef("%s: %s%s in %s, %s", l.File, plural(s.Count.Cycles, "collection"), kinds(s), within(s),
 		plural(l.Lines, "line"))
 	if s.Count.Processes > 1 {
 		p.Linef("%d processes wrote this log; each cycle follows the ones of its own process.", s.Count.Processes)
@@ -48,6 +48,14 @@ func Text(w io.Writer, l *Log) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// within is the time that a log covers, and when it ends if that is much later: the program ran before its first cycle.
+func within(s *cycles.Summary) string {
+	if s.Span <= 0 || s.Ends < s.Span+s.Span/10 {
+		return nanos(float64(s.Ends))
+	}
+	return fmt.Sprintf("%s, the last %s after the start", nanos(float64(s.Span)), nanos(float64(s.Ends)))
 }
 
 // Cycle prints one cycle on a line, with the step from the previous one.
