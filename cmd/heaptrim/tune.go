@@ -169,7 +169,7 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 		return nil, err
 	}
 	var d *finding.Diagnosis // what CPU samples show, and all that a live service has
-	if s, err := diagnose.Open(ctx, r.Bundle, diagnose.Options{}); err == nil {
+	if s, err := diagnose.Open(ctx, r.Bundle, diagnose.Options{NoLines: true}); err == nil {
 		d = s.Diagnosis()
 	}
 	w, notes, err := tune.Pick(r.Bundle, d, f.run)

@@ -27,6 +27,7 @@ type Options struct {
 	// Local is the module of the user's working directory. It counts as the target's when
 	// the recording names none and holds frames of it.
 	Local    evidence.Target
+	NoLines  bool     // what lines cost is not asked for, so nothing is said about whose they are
 	Without  []string // names of corrections to skip, from correct.List
 	Progress func(format string, args ...any)
 }
@@ -92,7 +93,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	d.Findings, d.Excluded = rank(all, rootOf(d), len(runs))
 	addCallers(d.Findings, all, r.Own, rootOf(d))
 	d.Lines = lineCosts(runs, rootOf(d))
-	if text := hint(all, r.Own, len(runs)); text != "" {
+	if text := hint(all, r.Own, len(runs)); text != "" && !o.NoLines {
 		warn("%s", text)
 	}
 	if len(o.Own) > 0 && len(d.Findings) == 0 {
