@@ -77,7 +77,7 @@ func refault(s *diagnose.Signals) (finding.Detection, bool) {
 	faulted := s.Kernel != nil && s.Kernel.Class[kernel.Fault].Share.Value >= leastShare
 	switch {
 	case len(s.Metrics) > 1 && again > 0 && again >= given/4:
-		evidence += fmt.Sprintf("; %s were given back and %s of that taken again", unit.FormatBytes(given), unit.FormatBytes(again))
+		evidence += fmt.Sprintf("; in the window %s were given back and %s taken again", unit.FormatBytes(given), unit.FormatBytes(again))
 	case len(s.Metrics) > len(s.Cycles) && len(s.Metrics) > 1:
 		return finding.Detection{}, false // given back, and not missed
 	case !faulted:

@@ -28,8 +28,9 @@ func (s *Session) Series() []RunSeries {
 		}
 		s := RunSeries{Run: r.Run.Name, Window: r.Collector.Window, Cycles: r.Collector.Cycles,
 			Metrics: r.Collector.Metrics}
+		s.PeakRSS = r.Collector.Service.Resident // as in the totals, without the recorder
 		for _, p := range r.Run.Parts {
-			if p.Pass != evidence.PassAllocation {
+			if r.Bench && p.Pass != evidence.PassAllocation {
 				s.PeakRSS = max(s.PeakRSS, unit.Bytes(p.PeakRSS))
 			}
 		}

@@ -105,7 +105,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	live, goal := log.Lives()
 	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
 	if len(log.Cycles) == 0 && len(log.Stats) >= 2 {
-		pauses = fillMemStats(t, r.Data, env)
+		pauses, t.Pauses.OfCycles = fillMemStats(t, r.Data, env), true
 	}
 	slices.Sort(pauses)
 	for _, p := range pauses {
@@ -268,6 +268,19 @@ func (r *runCosts) cyclesOfTiming() float64 {
 	return n
 }
 
+// requestRate is the requests a second of a service, in the pass whose collections are counted; 0 where they are not known.
+func (r *runCosts) requestRate() float64 {
+	switch l := r.Collector; {
+	case r.Bench:
+		return 0
+	case l.Ops > 0 && l.Window > 0:
+		return float64(l.Ops) / l.Window.Seconds()
+	case r.CPU.Ops > 0 && r.CPU.Wall > 0:
+		return float64(r.CPU.Ops) / r.CPU.Wall.Seconds()
+	}
+	return 0
+}
+
 func ofCollector(b stack.Bucket) bool {
 	return stack.BucketInfo[b].Collector || b == stack.BucketAssist
 }
@@ -310,9 +323,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 			)
 		}
 		s.CollectorShare, _ = meanShare([]*runCosts{r}, ofCollector)
-		if !r.Bench && r.CPU.Ops > 0 && r.CPU.Wall > 0 {
-			s.RequestsPerSec = float64(r.CPU.Ops) / r.CPU.Wall.Seconds()
-		}
+		s.RequestsPerSec = r.requestRate()
 		out = append(out, s)
 	}
 	return out

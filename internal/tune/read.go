@@ -112,7 +112,7 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 		return Workload{}, err
 	}
 	e.cycles, _ = gctrace.WithLost(e.cycles, st.Malformed)
-	e.wall, e.cpu, e.rss, e.own = log.Wall, log.CPU, resident(log), float64(log.OwnLive)
+	e.wall, e.cpu, e.rss, e.own = log.Wall, log.CPU, resident(run, log), float64(log.OwnLive)
 	for _, p := range run.Parts {
 		if p.Kind == evidence.KindMetrics && p.Pass == log.Pass {
 			if err := e.readMetrics(b, p); err != nil {
@@ -193,9 +193,9 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 }
 
 // resident returns the largest resident set without the recorder's part; 0 if unknown.
-func resident(log evidence.Part) float64 {
+func resident(run evidence.Run, log evidence.Part) float64 {
 	own := float64(log.OwnResident)
-	if own == 0 {
+	if !slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.OwnResident > 0 }) {
 		own = recorderResident
 	}
 	return math.Max(0, float64(log.PeakRSS)-own)

@@ -65,7 +65,8 @@ func TestMemorySlack(t *testing.T) {
 func TestResident(t *testing.T) {
 	f := func(rss, own int64, want float64) {
 		t.Helper()
-		if got := resident(evidence.Part{PeakRSS: rss, OwnResident: own}); got != want {
+		log := evidence.Part{PeakRSS: rss, OwnResident: own}
+		if got := resident(evidence.Run{Parts: []evidence.Part{log}}, log); got != want {
 			t.Errorf("%d bytes resident, %d of them the recorder's: %v without, want %v", rss, own, got, want)
 		}
 	}
@@ -73,5 +74,9 @@ func TestResident(t *testing.T) {
 	f(1<<20, 0, 0)
 	f(10<<20, 0, 10<<20-recorderResident)
 	f(10<<20, 4<<20, 6<<20)
+	log := evidence.Part{PeakRSS: 10 << 20} // of a pass without a recorder, in a recording that says what it takes
+	if got := resident(evidence.Run{Parts: []evidence.Part{log, {OwnResident: 1 << 20}}}, log); got != 10<<20 {
+		t.Errorf("nothing of the recorder: %v", got)
+	}
 	f(1<<20, 4<<20, 0)
 }

@@ -122,6 +122,9 @@ func (l CollectorLog) standsFor() map[int]int {
 // allocRate is the bytes allocated per second by the runtime's own count; 0 when not known.
 func (l CollectorLog) allocRate() float64 {
 	const name = "/gc/heap/allocs:bytes"
+	if m := len(l.Stats); m >= 2 && l.Service.Stats > 0 {
+		return float64(l.Stats[m-1].TotalAlloc-l.Stats[0].TotalAlloc) / l.Service.Stats.Seconds()
+	}
 	n := len(l.Metrics)
 	if n < 2 {
 		return 0

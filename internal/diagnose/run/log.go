@@ -110,7 +110,7 @@ func (r *Reader) gcText(d *Data, part evidence.Part, f *os.File) error {
 	if window == 0 && len(cycles) > 1 {
 		window = cycles[len(cycles)-1].At - cycles[0].At
 	}
-	d.Collector.observed(part, cycles)
+	d.Collector.observed(d.Run, part, cycles)
 	d.Collector.Logged = true
 	d.Collector.Cycles = append(d.Collector.Cycles, cycles...)
 	d.Collector.Window += window
@@ -123,13 +123,14 @@ const usualOwnResident = 3 * unit.MiB / 2
 
 // observed takes over what a service's log is of, and subtracts the recorder's part of
 // the heap from its cycles.
-func (l *CollectorLog) observed(part evidence.Part, cycles []evidence.Cycle) {
+func (l *CollectorLog) observed(r evidence.Run, part evidence.Part, cycles []evidence.Cycle) {
+	said := slices.ContainsFunc(r.Parts, func(p evidence.Part) bool { return p.OwnResident > 0 })
 	o := &l.Service
 	o.Unprofiled = part.Pass == evidence.PassCollector
 	o.OwnLive, o.OwnResident = unit.Bytes(part.OwnLive), unit.Bytes(part.OwnResident)
 	if part.PeakRSS > 0 {
 		own := o.OwnResident
-		if own == 0 {
+		if own == 0 && !said {
 			own = usualOwnResident
 		}
 		o.Resident = max(0, unit.Bytes(part.PeakRSS)-own)

@@ -10,7 +10,7 @@ const at = (v) => seconds(v);
 
 // rssNote says what is known of the resident set.
 function rssNote(run) {
-  const peak = run.peak_rss_bytes > 0 ? `peak RSS of the process ${bytes(run.peak_rss_bytes)}` : "";
+  const peak = run.peak_rss_bytes > 0 ? `largest resident set of the process ${bytes(run.peak_rss_bytes)}` : "";
   if (run.metrics.rss.length > 0) return peak;
   return [peak, "RSS over time was not recorded: held memory is close to it"].filter(Boolean).join("; ");
 }
