@@ -286,6 +286,7 @@ func (e *engine) lookBack() {
 	}
 	e.alike()
 	e.busy()
+	e.unmeasured()
 	e.failing()
 	e.mute()
 	if clockRuns(r.Comparisons) {
@@ -369,6 +370,23 @@ func (e *engine) busy() {
 	if better > 0 {
 		e.warn("in %d of %d the change of CPU time is known twice as well as that of time, as on a busy machine: -gate %s,%s,%s judges by it",
 			better, len(e.result.Comparisons), unitCPUOp, unitBytes, unitAllocs)
+	}
+}
+
+// unmeasured notes units of -gate that nothing was measured in.
+func (e *engine) unmeasured() {
+	var units []string
+	for _, c := range e.result.Comparisons {
+		for _, ch := range c.Changes {
+			if !slices.Contains(units, ch.Unit) {
+				units = append(units, ch.Unit)
+			}
+		}
+	}
+	for _, g := range e.result.Rules.Gate {
+		if len(units) > 0 && !slices.Contains(units, g) {
+			e.warn("-gate %s: nothing was measured in this unit, so it judges nothing; there are %s", g, strings.Join(units, ", "))
+		}
 	}
 }
 
