@@ -146,6 +146,7 @@ func ofMaking() []kind {
 		{"type without fmt", "avoid-conversion", text.TypeName},
 		{"written one after the other", "avoid-conversion", sum.WriteInTurn},
 		{"added at once", "presize-builder", sum.AddAtOnce},
+		{"written texts added at once", "presize-builder", sum.Concatenated},
 		{"concatenation to Builder", "presize-builder", sum.CollectText},
 		{"collected on the stack", "presize-builder", sum.CollectOnStack},
 		{"Builder instead of Buffer", "avoid-conversion", memory.BufferToBuilder},
@@ -217,7 +218,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice"}
+	"memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
 
@@ -137,23 +136,12 @@ func (s *site) inOrder(parts []ast.Expr, fn inspector.Cursor) bool {
 
 // sumOf is the sum of parts, in lines of a common length. A first part that is empty is left out.
 func (s *site) sumOf(parts []ast.Expr) string {
-	const width = 100
 	if text, is := s.ConstString(parts[0]); is && text == "" {
 		parts = parts[1:]
 	}
-	var b strings.Builder
-	line := 0
+	list := make([]string, len(parts))
 	for i, part := range parts {
-		text := s.Source(part)
-		switch {
-		case i > 0 && line+len(text) > width:
-			b.WriteString(" +\n")
-			line = 0
-		case i > 0:
-			b.WriteString(" + ")
-		}
-		b.WriteString(text)
-		line += len(text) + len(" + ")
+		list[i] = s.Source(part)
 	}
-	return b.String()
+	return inLines(list)
 }
