@@ -25,6 +25,9 @@ func NoRoundTrip(on *code.Site) []code.Edit {
 	if what == immutable {
 		return []code.Edit{s.instead(x)}
 	}
+	if edits := s.lastUse(x); edits != nil {
+		return edits
+	}
 	if edits := s.original(x, what); edits != nil {
 		return edits
 	}

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -22,16 +23,19 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 		return nil
 	}
 	made, open := false, ""
+	anew := s.setsAnew(v)
 	for _, u := range s.Uses(v, fn) {
 		at := s.outside(u)
 		switch {
 		case !code.Within(u, fn):
 			return nil // a literal that may run later
 		case u.Node().Pos() >= s.Cur.Node().Pos() && u.Node().End() <= s.Cur.Node().End():
-		case u.Node().Pos() > s.Cur.Node().End():
+		case anew != nil && (u.Node().Pos() > anew.End() || u.ParentEdgeKind() == edge.AssignStmt_Lhs && u.Parent().Node() == ast.Node(anew)):
+		case u.Node().Pos() > s.Cur.Node().End(), anew != nil && u.Node().Pos() > anew.Pos():
 			return nil
 		case s.makesAnew(u):
 			made = true
+		case s.growsItself(u, v):
 		case at.ParentEdgeKind() == edge.AssignStmt_Rhs && s.assigned(at) == v, u.ParentEdgeKind() == edge.AssignStmt_Lhs && s.cutsItself(u, v):
 		case s.onlyRead(at), s.setsElement(at), s.fills(at):
 		case at.ParentEdgeKind() == edge.CallExpr_Args:
@@ -54,6 +58,33 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	edit.Text = fmt.Sprintf("take `%s` itself instead of a copy: nothing else uses it afterwards", v.Name())
 	edit.Open = open
 	return []code.Edit{edit}
+}
+
+// setsAnew is the statement around the site, if it gives v another value: what is used behind it is that.
+func (s *site) setsAnew(v *types.Var) *ast.AssignStmt {
+	stmt, ok := code.Statement(s.Cur)
+	if !ok {
+		return nil
+	}
+	assign, ok := stmt.Node().(*ast.AssignStmt)
+	if !ok || assign.Tok != token.ASSIGN || !slices.ContainsFunc(assign.Lhs, func(e ast.Expr) bool { return s.Local(e) == v }) {
+		return nil
+	}
+	return assign
+}
+
+// growsItself reports whether a variable gets here what is appended to it.
+func (s *site) growsItself(u inspector.Cursor, v *types.Var) bool {
+	stmt, ok := code.Statement(u)
+	if !ok {
+		return false
+	}
+	assign, ok := stmt.Node().(*ast.AssignStmt)
+	if !ok || assign.Tok != token.ASSIGN || len(assign.Lhs) != 1 || s.Local(assign.Lhs[0]) != v || s.Builtin(assign.Rhs[0], "append") == nil {
+		return false
+	}
+	first := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr).Args[0]
+	return s.Local(first) == v && (u.Node() == ast.Node(assign.Lhs[0]) || u.Node() == ast.Node(first))
 }
 
 // whole is the slice of which x is all: x[:] is all of x.
