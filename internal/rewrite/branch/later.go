@@ -97,7 +97,7 @@ func (s *site) movedTo(e ast.Expr, before []inspector.Cursor, edit code.Edit) []
 	v := s.Local(assign.Lhs[0])
 	_, body := code.Function(s.Cur)
 	if !slices.ContainsFunc(before, func(at inspector.Cursor) bool { return !s.quiet(body, assign.End(), at.Node().Pos()) }) {
-		edit.Open = "" // nothing happens meanwhile
+		edit.Open = s.printed(e) // nothing happens meanwhile
 	}
 	if edit.Open == onlyQuiet {
 		return nil
@@ -117,6 +117,25 @@ func (s *site) movedTo(e ast.Expr, before []inspector.Cursor, edit code.Edit) []
 	}
 	edit.Text = fmt.Sprintf("make `%s` %s", v.Name(), where)
 	return []code.Edit{edit}
+}
+
+// printed is the question that is left of a value that nothing changes until it is made: the methods by which fmt prints
+// values may do something; "" for others.
+func (s *site) printed(e ast.Expr) string {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !strings.HasPrefix(s.Callee(call), "fmt.") {
+		return ""
+	}
+	for _, a := range call.Args {
+		t := s.Info().TypeOf(a)
+		if list, ok := t.Underlying().(*types.Slice); ok {
+			t = list.Elem()
+		}
+		if !isError(t) && code.Basic(t) == nil {
+			return fmt.Sprintf("printing `%s` must change nothing", s.Source(a))
+		}
+	}
+	return ""
 }
 
 // changes reports whether what an expression is made of may be changed between two positions.

@@ -51,10 +51,11 @@ func (s *site) acts(n ast.Node) bool {
 	case *ast.IncDecStmt:
 		return !variable(n.X)
 	case *ast.RangeStmt:
-		t := s.Info().TypeOf(n.X).Underlying()
-		_, isFunc := t.(*types.Signature)
-		_, isChan := t.(*types.Chan)
-		return isFunc || isChan || n.Key != nil && !variable(n.Key) || n.Value != nil && !variable(n.Value)
+		switch s.Info().TypeOf(n.X).Underlying().(type) {
+		case *types.Signature, *types.Chan, *types.Interface: // the last is of a type parameter
+			return true
+		}
+		return n.Key != nil && !variable(n.Key) || n.Value != nil && !variable(n.Value)
 	case *ast.UnaryExpr:
 		return n.Op == token.ARROW
 	case *ast.SendStmt, *ast.SelectStmt, *ast.GoStmt, *ast.DeferStmt:

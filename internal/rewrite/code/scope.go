@@ -324,10 +324,10 @@ func (f *File) Uses(v *types.Var, in inspector.Cursor) []inspector.Cursor {
 }
 
 // Changed reports whether what e names may be changed between two positions of a function: a
-// variable of it is assigned to or has its address taken there; fields may be changed by any
-// call.
+// variable of it is assigned to or has its address taken there, a field of it is stored to, by whatever name;
+// fields may be changed by any call, and variables that function literals or pointers share.
 func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
-	names := map[types.Object]bool{}
+	names := map[types.Object]bool{} // variables and fields
 	deep := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -341,6 +341,11 @@ func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
 		}
 		return true
 	})
+	deep = deep || f.shared(names, in)
+	stored := func(lhs ast.Expr) bool {
+		sel, ok := ast.Unparen(lhs).(*ast.SelectorExpr)
+		return names[f.RootOf(lhs)] || ok && names[f.Info().ObjectOf(sel.Sel)]
+	}
 	found := false
 	ast.Inspect(in, func(n ast.Node) bool {
 		if n == nil || n.End() <= from || n.Pos() >= to {
@@ -348,16 +353,34 @@ func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
 		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			for _, lhs := range n.Lhs {
-				found = found || n.Pos() >= from && names[f.RootOf(lhs)]
-			}
+			found = found || n.Pos() >= from && slices.ContainsFunc(n.Lhs, stored)
+		case *ast.RangeStmt:
+			found = found || n.Tok == token.ASSIGN && n.Pos() >= from && (stored(n.Key) || n.Value != nil && stored(n.Value))
 		case *ast.IncDecStmt:
-			found = found || names[f.RootOf(n.X)]
+			found = found || stored(n.X)
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.AND && n.Pos() >= from && names[f.RootOf(n.X)]
 		case *ast.CallExpr:
 			found = found || deep && n.Pos() >= from && f.Builtin(n, "len") == nil && f.Builtin(n, "make") == nil &&
 				!f.Info().Types[n.Fun].IsType() && !f.asksOnly(n)
+		}
+		return !found
+	})
+	return found
+}
+
+// shared reports whether a call may change one of some variables: its address is taken, or a function literal sets it.
+func (f *File) shared(names map[types.Object]bool, in ast.Node) bool {
+	found := false
+	isLit := func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok && n != in }
+	ast.PreorderStack(in, nil, func(n ast.Node, stack []ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.AND && names[f.RootOf(n.X)]
+		case *ast.AssignStmt:
+			found = found || slices.ContainsFunc(stack, isLit) && slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return names[f.RootOf(e)] })
+		case *ast.IncDecStmt:
+			found = found || slices.ContainsFunc(stack, isLit) && names[f.RootOf(n.X)]
 		}
 		return !found
 	})

@@ -231,23 +231,17 @@ func (s *Site) Jumps(changes []Change) bool {
 	if fn == nil || fn.Body == nil {
 		return false
 	}
-	labels := map[string]token.Pos{}
-	var jumps []*ast.BranchStmt
+	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.LabeledStmt:
-			labels[n.Label.Name] = n.Pos()
-		case *ast.BranchStmt:
-			if n.Tok == token.GOTO {
-				jumps = append(jumps, n)
-			}
+		jump, ok := n.(*ast.BranchStmt)
+		if !ok || jump.Tok != token.GOTO {
+			return !found
 		}
-		return true
+		from, to := s.Offset(jump.Pos()), s.Offset(s.Info().Uses[jump.Label].Pos())
+		found = found || to <= from || slices.ContainsFunc(changes, func(c Change) bool { return c.To > from && c.From <= to })
+		return !found
 	})
-	return slices.ContainsFunc(jumps, func(j *ast.BranchStmt) bool {
-		from, to := s.Offset(j.Pos()), s.Offset(labels[j.Label.Name])
-		return to <= from || slices.ContainsFunc(changes, func(c Change) bool { return c.To > from && c.From < to })
-	})
+	return found
 }
 
 // Commented reports whether a comment stands inside a node.

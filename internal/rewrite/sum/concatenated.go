@@ -54,7 +54,9 @@ func (s *site) builder() (v *types.Var, decl inspector.Cursor, calls []inspector
 	for id := range s.Cur.Preorder((*ast.Ident)(nil)) {
 		x := s.Local(id.Node().(*ast.Ident))
 		if s.Line(id.Node().Pos()) == s.Place.Line && x != nil && (code.Named(x.Type(), "strings.Builder") || code.Named(x.Type(), "bytes.Buffer")) {
-			v = x
+			if _, pointer := x.Type().Underlying().(*types.Pointer); !pointer {
+				v = x
+			}
 		}
 	}
 	fn, body := code.Function(s.Cur)
@@ -95,7 +97,7 @@ func (s *site) part(call inspector.Cursor) (text string, ok bool) {
 	v := s.Info().Types[args[0]].Value
 	switch name {
 	case "Grow":
-		return "", true
+		return "", v != nil // what a size is made of would be no longer used
 	case "WriteString":
 		return s.Source(args[0]), true
 	case "WriteByte", "WriteRune":
@@ -140,7 +142,7 @@ func (s *site) comesFirst(call, in inspector.Cursor) bool {
 				return false
 			}
 		case *ast.AssignStmt:
-			if at.ParentEdgeKind() != edge.AssignStmt_Rhs || len(n.Rhs) != 1 || s.Local(n.Lhs[0]) == nil {
+			if at.ParentEdgeKind() != edge.AssignStmt_Rhs || len(n.Lhs) != 1 || s.Local(n.Lhs[0]) == nil {
 				return false
 			}
 		default:

@@ -39,7 +39,7 @@ func AddAtOnce(on *code.Site) []code.Edit {
 		}
 	}
 	first, last := row[0], row[len(row)-1]
-	if copies < 2 || !s.inOrder(parts, fn) || slices.ContainsFunc(s.Syntax.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > first.Pos() && g.End() < last.End() }) {
+	if copies < 2 || !s.inOrder(parts, fn) || s.between(first, last) {
 		return nil
 	}
 	text := s.Source(first.Lhs[0]) + " " + first.Tok.String() + " " + s.sumOf(parts)

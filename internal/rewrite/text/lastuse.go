@@ -24,6 +24,10 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	}
 	made, open := false, ""
 	anew := s.setsAnew(v)
+	around, listed := code.Statement(s.Cur)
+	if !listed || anew != nil && s.Cur.ParentEdgeKind() == edge.AssignStmt_Rhs {
+		return nil
+	}
 	for _, u := range s.Uses(v, fn) {
 		at := s.outside(u)
 		switch {
@@ -31,7 +35,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 			return nil // a literal that may run later
 		case u.Node().Pos() >= s.Cur.Node().Pos() && u.Node().End() <= s.Cur.Node().End():
 		case anew != nil && (u.Node().Pos() > anew.End() || u.ParentEdgeKind() == edge.AssignStmt_Lhs && u.Parent().Node() == ast.Node(anew)):
-		case u.Node().Pos() > s.Cur.Node().End(), anew != nil && u.Node().Pos() > anew.Pos():
+		case u.Node().Pos() >= around.Node().Pos(), waitsFor(u):
 			return nil
 		case s.makesAnew(u):
 			made = true
@@ -58,6 +62,14 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	edit.Text = fmt.Sprintf("take `%s` itself instead of a copy: nothing else uses it afterwards", v.Name())
 	edit.Open = open
 	return []code.Edit{edit}
+}
+
+// waitsFor reports whether something is used when its function ends, or by another goroutine.
+func waitsFor(u inspector.Cursor) bool {
+	for range u.Enclosing((*ast.DeferStmt)(nil), (*ast.GoStmt)(nil)) {
+		return true
+	}
+	return false
 }
 
 // setsAnew is the statement around the site, if it gives v another value: what is used behind it is that.
