@@ -163,15 +163,21 @@ func parseSettings(text string) ([]gcmodel.Setting, error) {
 	return out, nil
 }
 
+// diagnosed is the diagnosis of a recording; nil if it has nothing to diagnose.
+func diagnosed(ctx context.Context, b *bundle.Bundle) *finding.Diagnosis {
+	s, err := diagnose.Open(ctx, b, diagnose.Options{NoLines: true})
+	if err != nil {
+		return nil
+	}
+	return s.Diagnosis()
+}
+
 // plan reads the recording and makes the plan for one of its runs.
 func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tune.Plan, error) {
 	if err := f.constrain(&o.Constraint, r); err != nil {
 		return nil, err
 	}
-	var d *finding.Diagnosis // what CPU samples show, and all that a live service has
-	if s, err := diagnose.Open(ctx, r.Bundle, diagnose.Options{NoLines: true}); err == nil {
-		d = s.Diagnosis()
-	}
+	d := diagnosed(ctx, r.Bundle) // what CPU samples show, and all that a live service has
 	w, notes, err := tune.Pick(r.Bundle, d, f.run)
 	if err != nil {
 		return nil, err
@@ -185,7 +191,7 @@ func (f *tuneFlags) plan(ctx context.Context, r *recorded, o tune.Options) (*tun
 			return nil, err
 		}
 		defer b.Close()
-		second, _, err := tune.Pick(b, nil, w.Name)
+		second, _, err := tune.Pick(b, diagnosed(ctx, b), w.Name)
 		if err != nil {
 			return nil, fmt.Errorf("-with %s: %w", f.with, err)
 		}

@@ -27,7 +27,7 @@ type Options struct {
 	// Local is the module of the user's working directory. It counts as the target's when
 	// the recording names none and holds frames of it.
 	Local    evidence.Target
-	NoLines  bool     // what lines cost is not asked for, so nothing is said about whose they are
+	NoLines  bool     // the costs of lines are not asked for, so no warning says whose they are
 	Without  []string // names of corrections to skip, from correct.List
 	Progress func(format string, args ...any)
 }

@@ -35,7 +35,6 @@ func (s *Session) Saving(cuts []finding.Cut) finding.Prediction {
 			p.Basis = e.basis
 		}
 	}
-	p.CPU = p.CPU.Clip(0, 1) // what costs more than it saves is left alone
 	if slices.ContainsFunc(cuts, func(c finding.Cut) bool { return c.Finding.Run != cuts[0].Finding.Run }) {
 		return p
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -210,6 +211,12 @@ type Part struct {
 	// were the recorder's, by its own measurement; 0 when not known.
 	OwnLive     int64 `json:"recorder_live_bytes,omitempty"`
 	OwnResident int64 `json:"recorder_resident_bytes,omitempty"`
+}
+
+// MeasuresItself reports whether the recorder measured its own memory in the process: of a part
+// that says nothing then, it had none.
+func (r Run) MeasuresItself() bool {
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { return p.OwnResident > 0 })
 }
 
 // Loop is a source range whose allocations belong to the measured operation.

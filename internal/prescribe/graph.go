@@ -7,8 +7,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 )
 
-// hold tells each object which others of its function become part of it, and of nothing else: memory that who uses the
-// object again finds in it, not values and functions that it is given for one use.
+// hold tells each object which others of its function become part of it, and of nothing else: the memory that its next
+// user finds in it, not the values and functions of one use.
 func hold(all []*candidate) {
 	made := map[string]*candidate{}
 	for _, c := range all {

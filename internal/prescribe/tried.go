@@ -91,5 +91,5 @@ func (c *candidate) measured(o *offer, t *finding.Trial) {
 	o.objects = min(max(share(t.Before.Allocs-t.After.Allocs, cost.ObjectsPerOp.Value), 0), 1)
 	o.bytes = min(max(share(t.Before.Bytes-t.After.Bytes, cost.BytesPerOp.Value), 0), 1)
 	o.cuts = c.cuts(o.objects, o.bytes, 0)
-	o.saves = c.session.Saving(o.cuts)
+	o.saves = rank.AtLeastNothing(c.session.Saving(o.cuts))
 }

@@ -122,7 +122,7 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	}
 	if len(rep.Prescription.Functions) > 0 {
 		out = append(out, "A function with several lines comes first with what they save together. That is not the sum: "+
-			"the number of collections does not fall in proportion to what is allocated.")
+			"the number of collections does not fall linearly with allocation.")
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above: their intervals overlap.")

@@ -17,7 +17,7 @@ type Choice struct {
 	Why     string
 	Saves   float64 // share of today's CPU that the collector takes less; by CPU samples if there are
 	Clock   float64 // the same by the collector's clock
-	InAll   float64 // with it what fewer collections spare the program's own code, by the forecast; settings are chosen by this
+	InAll   float64 // with Clock also the saving in the program's own code, by the forecast; settings are chosen by this
 	Costs   float64 // bytes of memory beyond today's; negative when it takes less
 	Others  []Other // the other knobs, and why not
 	Refused string  // why nothing is recommended; then only Why is set
@@ -36,7 +36,7 @@ type candidate struct {
 	point Point
 	tall  float64 // memory at the burst; infinite if there is no forecast
 	why   string  // the reason against it; "" if there is none
-	stop  string  // the reason against a larger value, if that is another one than what it saves
+	stop  string  // why the next larger value cannot be used; "" if it only saves too little
 }
 
 // choose raises each knob up to its knee: the headroom from which one more doubling
@@ -93,7 +93,7 @@ func (m *maker) climb(k Knob) candidate {
 		c.point = m.point(m.reaching(k, 400))
 		return c
 	}
-	found := false
+	found, next := false, false // next: the last step was chosen
 	for _, g := range gogcSteps() {
 		p := m.point(m.reaching(k, g))
 		why := m.unfit(k, p)
@@ -101,11 +101,14 @@ func (m *maker) climb(k Knob) candidate {
 		case why != "":
 			if !found {
 				c.point, c.why = p, why
-			} else if c.stop == "" {
+			} else if next {
 				c.stop = why
 			}
+			next = false
 		case !found || m.saved(c.point, p) >= m.o.Knee:
-			c.point, c.why, c.stop, found = p, "", "", true
+			c.point, c.why, c.stop, found, next = p, "", "", true, true
+		default:
+			next = false
 		}
 	}
 	if v, err := m.tall.At(c.point.Forecast.Setting); err == nil {
@@ -279,7 +282,7 @@ func (m *maker) because(c Choice, stop string) string {
 		text += fmt.Sprintf(", with %s less memory.", unit.FormatBytes(-c.Costs))
 	}
 	if stop != "" {
-		return text + " One more doubling of the headroom is refused: it " + stop + "."
+		return text + " One more doubling of the headroom is refused: " + stop + "."
 	}
 	return text + fmt.Sprintf(" One more doubling of the headroom would save less than %s.", percent(m.o.Knee))
 }

@@ -195,7 +195,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 // resident returns the largest resident set without the recorder's part; 0 if unknown.
 func resident(run evidence.Run, log evidence.Part) float64 {
 	own := float64(log.OwnResident)
-	if !slices.ContainsFunc(run.Parts, func(p evidence.Part) bool { return p.OwnResident > 0 }) {
+	if !run.MeasuresItself() {
 		own = recorderResident
 	}
 	return math.Max(0, float64(log.PeakRSS)-own)

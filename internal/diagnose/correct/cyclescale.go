@@ -1,8 +1,10 @@
 package correct
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/heaptrim/heaptrim/internal/diagnose/run"
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
@@ -64,14 +66,14 @@ func cycleScale(r *Result) {
 	r.setCycleScale(without / float64(log.Ops) / (profiled / ops))
 }
 
-// serviceScale does it for a service: by what the profile itself had on the heap, where the
-// recorder measured that, else by the collections of its unprofiled pass, by the request or the
+// serviceScale does it for a service: by the profile's own part of the live heap, where the
+// recorder measured it, else by the collections of its unprofiled pass, by the request or the
 // second. A heap that grows is collected less often in the later one of two passes, and each
 // time at a higher cost, so the number of collections alone says nothing there.
 func (r *Result) serviceScale() {
 	d, log := r.d, r.d.Collector
-	if own := profileWeight(d); own > 0 {
-		r.weightScale(own)
+	if scale := weightScale(d); scale > 0 {
+		r.setCycleScale(scale)
 		return
 	}
 	o := log.Service
@@ -108,23 +110,32 @@ func profileWeight(d *run.Data) float64 {
 	return own
 }
 
-// weightScale does it by the profile's part of the live heap. The distance of collections is that
-// of the heap goal from the live heap: the goal grows with the live heap, but at the runtime's
-// minimum, where the profile takes of the distance.
-func (r *Result) weightScale(own float64) {
-	lives, goals := r.d.Collector.Lives()
+// weightScale does it by the profile's part of the live heap; 0 if that is not known. The program
+// allocates from the live heap to the goal before the next collection. GOGC sets the goal above the
+// live heap, stacks and globals; a memory limit, or the runtime's minimum, sets it whatever is live.
+func weightScale(d *run.Data) float64 {
+	own := profileWeight(d)
+	lives, goals := d.Collector.Lives()
 	live, goal := stats.MedianOf(lives), stats.MedianOf(goals)
-	if live <= 0 || goal <= live {
-		return
+	if own <= 0 || live <= 0 || goal <= live {
+		return 0
 	}
-	times := 2.0 // at the minimum, GOGC=100
-	if goal > float64(minimumHeap) {
-		times = goal / live
+	percent, err := strconv.ParseFloat(cmp.Or(d.Collector.Gogc(), "100"), 64)
+	if err != nil { // off
+		return (goal - live - own) / (goal - live)
 	}
-	distance := func(live float64) float64 { return math.Max(times*live, float64(minimumHeap)) - live }
-	if scale := distance(live+own) / distance(live); scale >= 1.0/mostCycleScale && scale <= mostCycleScale {
-		r.setCycleScale(scale)
+	least := float64(minimumHeap) * percent / 100
+	roots := (goal-live)*100/percent - live
+	if goal > 1.01*least && roots < -live/10 { // the goal is a limit's
+		return (goal - live - own) / (goal - live)
 	}
+	distance := func(live float64) float64 {
+		return math.Max((live+math.Max(roots, 0))*percent/100, least-live)
+	}
+	if goal <= 1.01*least {
+		roots = 0 // hidden by the minimum
+	}
+	return distance(live+own) / distance(live)
 }
 
 // minimumHeap is the runtime's smallest heap goal with GOGC=100.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
+	"github.com/heaptrim/heaptrim/internal/ingest/gctrace"
 	"github.com/heaptrim/heaptrim/internal/ingest/metrics"
 	"github.com/heaptrim/heaptrim/internal/stats"
 	"github.com/heaptrim/heaptrim/internal/unit"
@@ -92,10 +93,12 @@ func (l CollectorLog) sampledCycles() (live, goals []float64) {
 		}
 		last = n
 		goal, set := m.Values["/gc/heap/goal:bytes"]
+		c := evidence.Cycle{HeapLive: unit.Bytes(v), Goal: unit.Bytes(math.Min(goal, MaxHeap))}
+		gctrace.Without(&c, l.Service.OwnLive)
 		for range max(1, stands[int(n)]) {
-			live = append(live, math.Max(0, v-float64(l.Service.OwnLive)))
+			live = append(live, float64(c.HeapLive))
 			if set && goal < MaxHeap {
-				goals = append(goals, goal)
+				goals = append(goals, float64(c.Goal))
 			}
 		}
 	}

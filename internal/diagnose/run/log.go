@@ -124,13 +124,12 @@ const usualOwnResident = 3 * unit.MiB / 2
 // observed takes over what a service's log is of, and subtracts the recorder's part of
 // the heap from its cycles.
 func (l *CollectorLog) observed(r evidence.Run, part evidence.Part, cycles []evidence.Cycle) {
-	said := slices.ContainsFunc(r.Parts, func(p evidence.Part) bool { return p.OwnResident > 0 })
 	o := &l.Service
 	o.Unprofiled = part.Pass == evidence.PassCollector
 	o.OwnLive, o.OwnResident = unit.Bytes(part.OwnLive), unit.Bytes(part.OwnResident)
 	if part.PeakRSS > 0 {
 		own := o.OwnResident
-		if own == 0 && !said {
+		if own == 0 && !r.MeasuresItself() {
 			own = usualOwnResident
 		}
 		o.Resident = max(0, unit.Bytes(part.PeakRSS)-own)

@@ -26,9 +26,17 @@ func Realised(d *finding.Diagnosis, of *finding.Finding, p finding.Prediction) f
 			whole = amounts{r.AllocsPerOp, r.BytesPerOp}
 		}
 	}
+	p = AtLeastNothing(p)
 	function := allocates(d, of.Site.Function, of.Run)
 	p.ObjectsPerOp = around(p.ObjectsPerOp, function.objects, whole.objects)
 	p.BytesPerOp = around(p.BytesPerOp, function.bytes, whole.bytes)
+	return p
+}
+
+// AtLeastNothing is the prediction of cures that may be left alone: they never save less than nothing.
+func AtLeastNothing(p finding.Prediction) finding.Prediction {
+	p.CPU = p.CPU.Clip(0, 1)
+	p.Caches = p.Caches.Clip(0, p.CPU.Value)
 	return p
 }
 

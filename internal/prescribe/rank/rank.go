@@ -63,7 +63,7 @@ func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []fi
 	for function, lines := range byFunction(kept) {
 		whole[function] = figure(s, lines[0])
 		if len(lines) > 1 {
-			functions[function] = s.Saving(cutsOf(lines))
+			functions[function] = AtLeastNothing(s.Saving(cutsOf(lines)))
 			whole[function] = figure(s, &finding.Row{Finding: lines[0].Finding, Remedy: finding.Remedy{Saves: functions[function]}})
 		}
 	}
@@ -166,7 +166,7 @@ func Together(s *diagnose.Session, rows []finding.Row) finding.Prediction {
 	if len(cuts) == 0 {
 		return finding.Prediction{}
 	}
-	return s.Saving(cuts)
+	return AtLeastNothing(s.Saving(cuts))
 }
 
 // AddCut adds a cut to a list that has one for each finding.

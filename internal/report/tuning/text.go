@@ -93,8 +93,8 @@ func choice(t *term.Page, p *tune.Plan) {
 	if p.Measured.Sampled > 0 && !p.Workload.Means && !p.Workload.Reduced {
 		saves += " by samples, " + share(c.Clock) + " by gctrace's clock"
 	}
-	if c.InAll > c.Saves+leastBeside {
-		saves += fmt.Sprintf("; with what fewer collections spare the program's own code %s", share(c.InAll))
+	if c.InAll > c.Clock+leastBeside {
+		saves += fmt.Sprintf("; with the saving in the program's own code, which fewer collections disturb less, %s by the forecast", share(c.InAll))
 	}
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s",
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), saves), term.Normal)

@@ -7,7 +7,7 @@ import (
 )
 
 // quiet reports whether nothing that runs between two positions of a function writes to memory that
-// others see, or lets others run who do: no call, no assignment but to variables, nothing of channels.
+// others see, or lets another goroutine run: no call, no assignment but to variables, nothing of channels.
 func (s *site) quiet(in ast.Node, from, to token.Pos) bool {
 	still := true
 	ast.Inspect(in, func(n ast.Node) bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// Concatenated adds texts at once that statements in a row write to a builder, of which the next one takes the result: a
-// builder grows, a sum makes its memory once, or on the stack.
+// Concatenated adds texts at once that statements in a row write to a builder, if the next statement takes the result. A
+// builder grows; a sum makes its memory once, or on the stack.
 func Concatenated(on *code.Site) []code.Edit {
 	s := &site{on}
 	v, decl, calls := s.builder()
@@ -87,8 +87,8 @@ func called(call inspector.Cursor) string {
 	return call.Node().(*ast.CallExpr).Fun.(*ast.SelectorExpr).Sel.Name
 }
 
-// part is what a call writes, as a text; "" for one that only makes room. Not ok for what is no text, or whose value may
-// depend on when it is asked for.
+// part is the text that a call writes; "" for one that only makes room. Not ok for bytes, and for a value that may depend
+// on when it is evaluated.
 func (s *site) part(call inspector.Cursor) (text string, ok bool) {
 	name, args := called(call), call.Node().(*ast.CallExpr).Args
 	if len(args) != 1 || !s.still(args[0]) {
