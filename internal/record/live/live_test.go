@@ -272,9 +272,9 @@ func endless(w http.ResponseWriter, r *http.Request) {
 // TestStalled: after a request without an answer in time the next ones get little, until there is
 // an answer again.
 func TestStalled(t *testing.T) {
-	stopped := make(chan bool, 1)
+	var stopped atomic.Bool // a request whose time is over may never arrive
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if <-stopped {
+		if stopped.Load() {
 			<-r.Context().Done()
 		}
 	}))
@@ -284,7 +284,7 @@ func TestStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.timeout = time.Millisecond
-	stopped <- true
+	stopped.Store(true)
 	if err := s.get(t.Context(), query{}, io.Discard); err == nil || !strings.Contains(err.Error(), "may be stopped or overloaded") {
 		t.Errorf("a service that does not answer: %v", err)
 	}
@@ -293,7 +293,7 @@ func TestStalled(t *testing.T) {
 		t.Errorf("after a request without an answer, %v for the next, want %v", got, want)
 	}
 	s.stalled.Store(false) // two seconds may be too little on a busy machine
-	stopped <- false
+	stopped.Store(false)
 	if err := s.get(t.Context(), query{}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
