@@ -437,7 +437,7 @@ var layers = []layer{
 	{
 		folder: "internal/report/facts",
 		ours:   []string{"internal/evidence", "internal/finding", "internal/report/machine", "internal/report/term", "internal/unit"},
-		why:    "what a report rests on is written as it was diagnosed",
+		why:    "the basis of a report is written as it was diagnosed",
 	},
 	{
 		folder: "internal/report/codehost",

@@ -145,7 +145,7 @@ func (e *explainer) cost() {
 	e.ofRun()
 }
 
-// ofRun shows, for the run of the row, what the cost of retention rests on, and the factor that
+// ofRun shows, for the run of the row, the basis of the cost of retention, and the factor that
 // corrects samples for the profile's own effect on the program, if it is more than a few per cent.
 func (e *explainer) ofRun() {
 	much := func(times float64) bool { return schema.Finite(times) && times > 0 && math.Abs(times-1) >= 0.05 }

@@ -113,7 +113,7 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: "+lacksCPU(rep.Diagnosis.Totals)+". The order is by bytes.")
 	}
-	plain := func(f finding.Row) bool { // what is told beside the cure is not all of the difference
+	plain := func(f finding.Row) bool { // the remark beside the cure does not explain the whole difference
 		here, _ := parted(f.Remedy.Saves)
 		return savesMore(f) && here.Value > f.Cost.CPU.Value
 	}

@@ -138,6 +138,13 @@ func TestChoice(t *testing.T) {
 		len(p.Choice.Others) != 3 {
 		t.Errorf("costly: %+v", p.Choice)
 	}
+	// Why no larger value: here it takes more memory than is known to be there, there it would save too little.
+	if !strings.Contains(p.Choice.Why, "is refused: takes more than") {
+		t.Errorf("costly: %s", p.Choice.Why)
+	}
+	if little := f("little", service(live, 0.022), tune.Constraint{}, tune.KnobGOGC); !strings.Contains(little.Choice.Why, "would save less than") {
+		t.Errorf("little: %s", little.Choice.Why)
+	}
 	// Of what CPU samples show goes the part that goes of the collector's clock; the setting is the same.
 	sampled := service(live, 0.3)
 	sampled.Sampled = stats.Interval{Value: 0.6, Low: 0.55, High: 0.65}

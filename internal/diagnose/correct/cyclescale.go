@@ -125,15 +125,15 @@ func weightScale(d *run.Data) float64 {
 		return (goal - live - own) / (goal - live)
 	}
 	least := float64(minimumHeap) * percent / 100
-	roots := (goal-live)*100/percent - live
-	if goal > 1.01*least && roots < -live/10 { // the goal is a limit's
+	roots := 0.0 // stacks and globals; not seen in a goal that is the minimum
+	if goal > 1.01*least {
+		roots = (goal-live)*100/percent - live
+	}
+	if roots < -live/10 { // the goal is a limit's
 		return (goal - live - own) / (goal - live)
 	}
 	distance := func(live float64) float64 {
 		return math.Max((live+math.Max(roots, 0))*percent/100, least-live)
-	}
-	if goal <= 1.01*least {
-		roots = 0 // hidden by the minimum
 	}
 	return distance(live+own) / distance(live)
 }

@@ -58,6 +58,19 @@ func TestServiceScale(t *testing.T) {
 	f("above the minimum heap by the profile alone", 1.2, true, func(d *run.Data) {
 		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, 3*unit.MiB/2-half, 4*unit.MiB), 3<<19
 	})
+	setTo := func(d *run.Data, gogc float64) {
+		d.Collector.Metrics = []evidence.Metrics{{Values: map[string]float64{"/gc/gogc:percent": gogc}}}
+	}
+	f("the minimum heap of another GOGC", 13.0/15, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, unit.MiB-half, 16*unit.MiB), 2<<20
+		setTo(d, 400)
+	})
+	f("stacks and globals stay", 1.1, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, 10*unit.MiB-half, 30*unit.MiB), 2<<20
+	})
+	f("the goal of a memory limit", 0.5, true, func(d *run.Data) {
+		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(100, 10*unit.MiB-half, 14*unit.MiB), 2<<20
+	})
 	f("the heap grew until the unprofiled pass", 1.2, true, func(d *run.Data) {
 		d.Collector.Cycles, d.Run.Parts[0].OwnLive = cycles(50, 10*unit.MiB-half, 20*unit.MiB), 2<<20
 		d.Collector.Service.Unprofiled, d.Collector.Service.OwnLive = true, 44_064

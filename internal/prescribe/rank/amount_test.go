@@ -44,3 +44,15 @@ func TestRealised(t *testing.T) {
 		}
 	}
 }
+
+// TestAtLeastNothing: a cure that would cost CPU is left alone, and the part in the program's own code is at most the whole.
+func TestAtLeastNothing(t *testing.T) {
+	p := AtLeastNothing(finding.Prediction{CPU: stats.Interval{Value: -0.01, Low: -0.03, High: 0.01}, Caches: stats.Interval{Value: 0.02, Low: 0.01, High: 0.03}})
+	if p.CPU != (stats.Interval{High: 0.01}) || p.Caches != (stats.Interval{}) {
+		t.Errorf("%+v", p)
+	}
+	p = AtLeastNothing(finding.Prediction{CPU: stats.Exact(0.1), Caches: stats.Exact(0.04)})
+	if p.CPU != stats.Exact(0.1) || p.Caches != stats.Exact(0.04) {
+		t.Errorf("%+v", p)
+	}
+}

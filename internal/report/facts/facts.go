@@ -1,5 +1,4 @@
-// Package facts writes what the figures of a report rest on: what was recorded, how often it collects, its heap and
-// its settings.
+// Package facts writes the basis of a report: the target, its collections, its heap and its settings.
 package facts
 
 import (
@@ -144,7 +143,7 @@ func heapFacts(t finding.Totals) []string {
 	return parts
 }
 
-// targetName says what was recorded, as the user called it.
+// targetName names the recorded target as the user called it.
 func targetName(t evidence.Target) string {
 	name := strings.Join(t.Args, " ")
 	if name == "" {

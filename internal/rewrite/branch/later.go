@@ -155,7 +155,7 @@ var lazy = map[string]bool{
 	"strings.ReplaceAll": true, "strings.Clone": true, "bytes.Clone": true,
 }
 
-// onlyQuiet stands for a question that is not asked: the value waits where nothing happens meanwhile, or not at all.
+// onlyQuiet stands for a question that is not asked: the value is made later only where nothing happens in between.
 const onlyQuiet = "quiet"
 
 // waits reports whether an expression can be evaluated later, or never, without anybody noticing: it

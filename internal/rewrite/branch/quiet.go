@@ -23,7 +23,7 @@ func (s *site) quiet(in ast.Node, from, to token.Pos) bool {
 	return still
 }
 
-// acts reports whether a node by itself, without what is below it, may change what others see.
+// acts reports whether a node, without its children, may write to shared memory or let another goroutine run.
 func (s *site) acts(n ast.Node) bool {
 	variable := func(e ast.Expr) bool { // whose fields and elements no pointer can lead to
 		if id, ok := e.(*ast.Ident); ok && id.Name == "_" {

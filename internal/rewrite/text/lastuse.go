@@ -72,7 +72,7 @@ func waitsFor(u inspector.Cursor) bool {
 	return false
 }
 
-// setsAnew is the statement around the site, if it gives v another value: what is used behind it is that.
+// setsAnew is the statement around the site, if it gives v another value, which all later uses have.
 func (s *site) setsAnew(v *types.Var) *ast.AssignStmt {
 	stmt, ok := code.Statement(s.Cur)
 	if !ok {
