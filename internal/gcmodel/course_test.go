@@ -12,12 +12,14 @@ const mebi = 1 << 20
 
 // swinging is a service whose live heap is read from a process that goes back
 // to its mean and forgets over so many bytes.
-func swinging(reach float64, percent int) *Trace {
+func swinging(reach float64, percent int) *Trace { return swingingFor(400, reach, percent) }
+
+func swingingFor(cycles int, reach float64, percent int) *Trace {
 	r := rand.New(rand.NewPCG(5, 6))
 	live := 20.0 * mebi
 	t := &Trace{Setting: Setting{GOGC: percent}, Procs: 2, Wall: 10, CPU: 8, RSS: 90 * mebi, Memory: Memory{Fixed: 8 * mebi, Slack: 0.05}}
 	at := 0.0
-	for range 400 {
+	for range cycles {
 		step := live * float64(percent) / 100
 		at += step
 		end := live + step
@@ -27,6 +29,68 @@ func swinging(reach float64, percent int) *Trace {
 		t.Points = append(t.Points, Point{At: at, Live: live, End: end, HeapScan: live / 2, Background: live / mebi * 1e-4})
 	}
 	return t
+}
+
+// The walks share a long trace: together they find the cycles and the largest heap that one walk through all of it finds.
+func TestSharedTrace(t *testing.T) {
+	whole := swingingFor(8000, 40*mebi, 100)
+	whole.Whole, whole.Bytes = true, whole.Points[len(whole.Points)-1].At
+	for i := 4950; i < 5050; i++ {
+		whole.Points[i].Live, whole.Points[i].End = 60*mebi, 120*mebi // the largest, which one of the walks comes by
+	}
+	for name, tr := range map[string]*Trace{"service": swingingFor(8000, 40*mebi, 100), "from its start": whole} {
+		f, err := NewForecaster(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := []Setting{{GOGC: 50}, {GOGC: 200}}
+		if tr != whole {
+			settings = append(settings, Setting{GOGC: -1, Limit: 80 * mebi})
+		}
+		for _, s := range settings {
+			shared := f.walks(s)
+			if !shared[0].part || len(shared) != phases {
+				t.Fatalf("%s, %+v: not walked in parts", name, s)
+			}
+			all := f.course.walkFrom(s, walkOrder{stretch: 1, exponent: f.Exponent.Value, scatter: f.course.Memory.Scatter.Value, least: leastCycles})
+			v, err := f.At(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var cycles, bytes, work float64
+			for _, w := range shared {
+				cycles, bytes, work = cycles+w.cycles, bytes+w.bytes, work+w.work.charged()
+			}
+			for _, c := range []struct {
+				what      string
+				got, want float64
+				off       float64
+			}{
+				{"cycles", cycles, all.cycles, 0.01}, {"bytes per cycle", bytes / cycles, all.bytes / all.cycles, 0.01},
+				{"cost of a cycle", work / cycles, all.work.charged() / all.cycles, 0.01}, {"largest heap", v.Peak.Value, all.peak, 0.15},
+			} {
+				if math.Abs(c.got/c.want-1) > c.off {
+					t.Errorf("%s, %+v: %s %.5g, one walk finds %.5g", name, s, c.what, c.got, c.want)
+				}
+			}
+		}
+		if w := f.walks(Setting{GOGC: 800}); w[0].part {
+			t.Errorf("%s: some 40 cycles for each walk are shared", name)
+		}
+	}
+}
+
+// A forecast of a long log, which is walked in parts.
+func BenchmarkLongTrace(b *testing.B) {
+	f, err := NewForecaster(swingingFor(10_000, 40*mebi, 100))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := f.At(Setting{GOGC: 200}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // A live heap that is another one at each cycle says nothing of what lies

@@ -67,7 +67,7 @@ var generalExponent = stats.Interval{Value: 0.1, Low: -0.1, High: 0.3}
 
 // NewForecaster checks a trace. It keeps t, which must not change afterwards.
 func NewForecaster(t *Trace) (*Forecaster, error) {
-	if err := t.check(); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	f := &Forecaster{trace: t, course: t.course(), Exponent: generalExponent, Assumed: true, perCycle: 1}
@@ -214,6 +214,9 @@ const (
 	phases = 24
 	// leastCycles is the least number of cycles in a walk through a service's window.
 	leastCycles = 2
+	// partCycles is the number of cycles of each walk from which on the walks share the trace: where in the work
+	// so many cycles are evens out within each.
+	partCycles = 100
 )
 
 // walks goes through the trace from different points, or with different first cycles,
@@ -223,15 +226,27 @@ func (f *Forecaster) walks(s Setting) []walk { return f.walksAt(s, f.course.Memo
 // walksAt has Memory.Scatter at another value.
 func (f *Forecaster) walksAt(s Setting, scatter float64) []walk {
 	out := make([]walk, phases)
+	span := f.course.span()
+	shared := span/f.room(s) >= phases*partCycles
+	peak := 0.0
 	for i := range out {
 		part := (float64(i) + 0.5) / phases
 		o := walkOrder{stretch: 1, exponent: f.Exponent.Value, scatter: scatter, seed: uint64(i)}
-		if f.course.once {
+		switch {
+		case shared:
+			o.from, o.length = float64(i)/phases*span, span/phases
+		case f.course.once:
 			o.stretch = f.stretch(part)
-		} else {
-			o.from, o.least = part*f.course.span(), leastCycles
+		default:
+			o.from, o.least = part*span, leastCycles
 		}
 		out[i] = f.course.walkFrom(s, o)
+		peak = math.Max(peak, out[i].peak)
+	}
+	for i := range out {
+		if shared {
+			out[i].peak = peak
+		}
 	}
 	return out
 }
@@ -265,7 +280,10 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	far := f.far(out.Setting)
 	correction := math.Pow(f.perCycle, 1/far)
 	per := step * correction
-	rel := spread(each, per)
+	rel, passes := spread(each, per), float64(len(ws))
+	if ws[0].part {
+		rel, passes = rel/math.Sqrt(passes), 1
+	}
 	off := math.Hypot(math.Hypot(rel, far*pacerError), (far-1)*swingError*f.course.fit.swing.relative())
 	if out.Regime == MemoryLimit {
 		// The headroom is a difference: an error of the goal counts more the nearer the goal
@@ -287,7 +305,7 @@ func (f *Forecaster) counts(out *Forecast, ws []walk) {
 	}
 	out.Cycles = inverse(out.PerCycle, span)
 	if f.course.once {
-		n := cycles / float64(len(ws)) / correction
+		n := cycles / passes / correction
 		out.Cycles = stats.Interval{Value: n, Low: math.Max(0, math.Min(out.Cycles.Low, n-1)), High: math.Max(out.Cycles.High, n+1)}
 	}
 }

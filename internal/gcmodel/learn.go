@@ -15,7 +15,7 @@ var errNoContrast = errors.New("both recordings have heaps of about the same siz
 // the second trace has enough cycles, settings that are nearer to its own are then forecast
 // from it. It is kept and must not change.
 func (f *Forecaster) Learn(second *Trace) error {
-	if err := second.check(); err != nil {
+	if err := second.Check(); err != nil {
 		return err
 	}
 	a, b := f.trace.cost(), second.cost()

@@ -155,7 +155,8 @@ const BackgroundShare = 0.25
 // errShort says that a trace cannot be walked.
 var errShort = errors.New("the recording holds fewer than two collections: record for longer, or under more load")
 
-func (t *Trace) check() error {
+// Check reports why a trace cannot be walked.
+func (t *Trace) Check() error {
 	if len(t.Points) < 2 {
 		return errShort
 	}

@@ -16,6 +16,7 @@ type walk struct {
 	pinned   float64 // cycles that assists held at their goal
 	squeezed float64 // reductions of allocation during marking, summed, divided by the bytes marked
 	regime   Regime
+	part     bool // through a part of the trace; the walks beside it go through the rest
 }
 
 // Constants of runtime/mgcpacer.go.
@@ -167,6 +168,7 @@ func (t *Trace) beside(heap float64) (fixed, slots float64) {
 // positions of its cycles are chance.
 type walkOrder struct {
 	from, stretch float64
+	length        float64 // bytes after which a walk through a part of the trace ends; 0: all of it
 	least         int
 	exponent      float64 // of the cost of a cycle; see Forecaster
 	scatter       float64 // see Memory
@@ -175,23 +177,27 @@ type walkOrder struct {
 
 // walkFrom goes through the trace once.
 func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
-	var w walk
+	w := walk{part: o.length > 0}
 	random := rand.New(rand.NewPCG(o.seed, 0))
 	falls := func(cycle int) float64 { return rand.New(rand.NewPCG(o.seed, uint64(cycle))).Float64() }
 	c := t.pacer(s)
 	c.last = t.at(o.from, chance{falls: falls})
 	c.marked = t.marked(c.last)
-	if t.Whole {
+	begins := t.Whole && o.from == 0
+	if begins {
 		c.marked = 0
 	}
 	c.marked += float64(s.Ballast)
-	if !t.Whole && s.Limit > 0 {
+	if !begins && s.Limit > 0 {
 		// A service has run for a while.
 		if goal, _, _ := c.aim(s); !math.IsInf(goal, 0) {
 			c.scatter(goal, c.marked, o.scatter)
 		}
 	}
-	end := t.span()
+	end, length := t.span(), t.span()
+	if w.part {
+		end, length = math.Min(end, o.from+o.length), o.length
+	}
 	pos := o.from
 	for w.cycles < walkCyclesAtMost {
 		goal, trigger, regime := c.aim(s)
@@ -232,7 +238,7 @@ func (t *Trace) walkFrom(s Setting, o walkOrder) walk {
 			p.ConsMark *= more // as the pacer measures it when the phase lasts so much longer
 		}
 		c.next(p)
-		if !t.once && pos-o.from >= end && w.cycles >= float64(o.least) {
+		if !t.once && pos-o.from >= length && w.cycles >= float64(o.least) {
 			return w
 		}
 	}

@@ -125,6 +125,7 @@ type maker struct {
 	f    *gcmodel.Forecaster
 	tall *gcmodel.Forecaster // the program at its burst
 	plan *Plan
+	made map[gcmodel.Setting]Point
 }
 
 // Make forecasts settings for a workload and chooses one.
@@ -146,8 +147,8 @@ func Make(w Workload, o Options) (*Plan, error) {
 	if o.Knee <= 0 {
 		o.Knee = 0.01
 	}
-	m := &maker{o: o, f: f, tall: tall, plan: p}
-	p.point = m.point
+	m := &maker{o: o, f: f, tall: tall, plan: p, made: map[gcmodel.Setting]Point{}}
+	p.point = m.forecast
 	p.Today = m.point(w.Trace.Setting)
 	settings := slices.Clone(o.Settings)
 	if !o.Only {
@@ -200,8 +201,17 @@ func measuredOf(w Workload) Measured {
 	return m
 }
 
-// point forecasts one setting.
+// point forecasts one setting, once.
 func (m *maker) point(s gcmodel.Setting) Point {
+	out, made := m.made[s]
+	if !made {
+		out = m.forecast(s)
+		m.made[s] = out
+	}
+	return out
+}
+
+func (m *maker) forecast(s gcmodel.Setting) Point {
 	out := Point{}
 	v, err := m.f.At(s)
 	if err != nil {

@@ -188,8 +188,7 @@ func (e *evidenceOf) workload(name string) (Workload, error) {
 	if w.Capacity = t.CPU <= 0; w.Capacity {
 		t.CPU = t.Wall * float64(t.Procs)
 	}
-	_, err = gcmodel.NewForecaster(t)
-	return w, err
+	return w, t.Check()
 }
 
 // resident returns the largest resident set without the recorder's part; 0 if unknown.

@@ -49,8 +49,7 @@ func FromDiagnosis(d *finding.Diagnosis) (Workload, error) {
 		p.At = float64(i) * room
 		tr.Points = append(tr.Points, p)
 	}
-	_, err = gcmodel.NewForecaster(tr)
-	return Workload{Name: "service", Trace: tr, Means: true, Sampled: t.CollectorShare, Told: &d.Totals}, err
+	return Workload{Name: "service", Trace: tr, Means: true, Sampled: t.CollectorShare, Told: &d.Totals}, tr.Check()
 }
 
 // memoryBeside is the memory mapped beside objects of a heap that grows to peak bytes.
