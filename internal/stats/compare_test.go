@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"golang.org/x/perf/benchmath"
@@ -113,6 +114,68 @@ func TestShift(t *testing.T) {
 	}
 	if i := stats.Shift([]float64{1, 2, 3}); i.Value != 2 || !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) {
 		t.Errorf("Shift of three = %v, want 2 without bounds", i)
+	}
+}
+
+// TestShiftCounts checks the estimate against all means, written out, and that its bounds are those of the test
+// also where both are of the normal distribution.
+func TestShiftCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 2, 7, 60, 201, 300} {
+		diffs, means := make([]float64, n), []float64{}
+		for i := range diffs {
+			diffs[i] = math.Round(8*rng.NormFloat64()) / 8 // with ties, and zeros
+		}
+		for i, a := range diffs {
+			for _, b := range diffs[i:] {
+				means = append(means, (a+b)/2)
+			}
+		}
+		slices.Sort(means)
+		if got, want := stats.Shift(diffs).Value, (means[(len(means)-1)/2]+means[len(means)/2])/2; got != want {
+			t.Errorf("%d differences: Shift = %v, want %v", n, got, want)
+		}
+	}
+	few, rejected := 0, 0
+	for range 400 {
+		diffs := make([]float64, 201+rng.IntN(100))
+		for i := range diffs {
+			diffs[i] = rng.NormFloat64() + 0.14
+		}
+		i, p := stats.Shift(diffs), stats.SignedRank(diffs)
+		out := i.Low > 0 || i.High < 0
+		if out != (p <= 0.05) && math.Abs(p-0.05) > 1e-4 {
+			t.Fatalf("%d differences: Shift = %v, SignedRank = %v", len(diffs), i, p)
+		}
+		if out {
+			rejected++
+		}
+		if m := stats.Median(diffs); m.Low > 0.14 || m.High < 0.14 {
+			few++
+		}
+	}
+	if rejected < 100 || rejected > 350 {
+		t.Errorf("%d of 400 lie off zero: the test is of one side only", rejected)
+	}
+	if few > 40 {
+		t.Errorf("the interval of the median misses it in %d of 400", few)
+	}
+}
+
+// BenchmarkShift is what a comparison of many pairs takes for each of its units.
+func BenchmarkShift(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		diffs := make([]float64, n)
+		for i := range diffs {
+			diffs[i] = rng.NormFloat64()
+		}
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				stats.Shift(diffs)
+				stats.SignedRank(diffs)
+			}
+		})
 	}
 }
 
