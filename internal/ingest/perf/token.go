@@ -64,12 +64,18 @@ func address(b []byte) (int, bool) {
 // split takes a frame's symbol and object apart. A symbol of Go or C++ may hold
 // spaces and parentheses, and so may a file's name.
 func split(b []byte) (symbol, object []byte) {
-	at := -1
-	for _, mark := range []string{" (/", " (["} {
-		at = max(at, bytes.LastIndex(b, []byte(mark)))
+	at, last := -1, -1 // the last " (" before a path or a bracket; else the last one
+	for i := bytes.LastIndexByte(b, '('); i > 0 && at < 0; i = bytes.LastIndexByte(b[:i], '(') {
+		if b[i-1] != ' ' {
+			continue
+		}
+		last = max(last, i-1)
+		if i+1 < len(b) && (b[i+1] == '/' || b[i+1] == '[') {
+			at = i - 1
+		}
 	}
 	if at < 0 {
-		at = bytes.LastIndex(b, []byte(" ("))
+		at = last
 	}
 	if at < 0 || b[len(b)-1] != ')' {
 		return b, nil
