@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"os/exec"
 
 	"github.com/heaptrim/heaptrim/lab/scale/gen"
 )
@@ -23,7 +25,7 @@ const functions = 5000
 
 var samples = []int{20_000, 200_000, 1_600_000}
 
-func axes() []axis {
+func (b *bench) axes() []axis {
 	check := []string{"check"}
 	return []axis{
 		{"check: CPU samples", "cpu", samples, cpu, check, true},
@@ -34,6 +36,7 @@ func axes() []axis {
 		{"gctrace: cycles", "gctrace", cycles, gctrace, []string{"gctrace"}, false},
 		{"tune: cycles", "gctrace", cycles, gctrace, []string{"tune"}, false},
 		{"perf: samples", "perf", []int{2000, 20_000, 200_000}, perf, []string{"perf"}, false},
+		{"check: packages read", "packages", []int{3, 30, 300}, b.packages, []string{"check", "-verify", "0s"}, false},
 	}
 }
 
@@ -62,6 +65,20 @@ func benchmarks(path string, n int) error {
 
 func gctrace(path string, n int) error {
 	return gen.WriteFile(path, func(w io.Writer) error { return gen.GCTrace(w, n) })
+}
+
+// packages has as many packages whose lines allocate, recorded by heaptrim.
+func (b *bench) packages(path string, n int) error {
+	dir := path + ".module"
+	if err := gen.Module(dir, n); err != nil {
+		return err
+	}
+	cmd := exec.Command(b.heaptrim, "record", "-benchtime", "2000x", "-o", path, ".")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("record: %w: %s", err, out)
+	}
+	return nil
 }
 
 func perf(path string, n int) error {

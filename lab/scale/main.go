@@ -68,7 +68,7 @@ func (b *bench) run(ctx context.Context, heaptrim, only string) error {
 	}
 	fmt.Println("| axis | size | CPU s | MB | exponent of CPU | of MB | pprof: CPU s | MB | CPU ÷ pprof's | MB ÷ pprof's |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-	for _, a := range axes() {
+	for _, a := range b.axes() {
 		if only != "" && !slices.Contains(strings.Split(only, ","), a.name) {
 			continue
 		}
