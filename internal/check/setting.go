@@ -72,5 +72,5 @@ func chosenUnder(p *tune.Plan, runs int) string {
 	if p.Constraint.Max > 0 {
 		return text + fmt.Sprintf("; chosen for the %s of %s", p.Constraint.Max, p.Constraint.Source)
 	}
-	return text + "; how much memory there is, the recording does not say: 'heaptrim tune -max-memory SIZE' chooses for a bound"
+	return text + "; how much memory it may take is not known: 'heaptrim tune -max-memory SIZE' chooses for a bound"
 }

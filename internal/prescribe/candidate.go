@@ -50,9 +50,11 @@ type allocated struct {
 
 	above *above // where what grows is handed in by callers; nil where the function itself has it
 
-	of                 *finding.Finding // the line's
-	ofObjects, ofBytes float64          // shares of that
+	of    *finding.Finding // the line's
+	share amounts          // of that
 }
+
+type amounts struct{ objects, bytes float64 }
 
 // maxParts bounds the parts of a line that are looked at; later ones are negligible.
 const maxParts = 6
@@ -65,7 +67,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 	}
 	mix := f.Allocation.Mix
 	if len(mix) == 0 {
-		mix = []finding.Mix{{Kind: f.Allocation.Kind, Via: f.Allocation.Via, Objects: 1, Bytes: 1, Sizes: f.Allocation.Sizes, Escape: f.Escape}}
+		mix = []finding.Mix{{Kind: f.Allocation.Kind, Via: f.Allocation.Via, Objects: 1, Bytes: 1, Sizes: f.Allocation.Sizes, Escape: f.Escape, Pointers: f.Allocation.Pointers}}
 	}
 	mix = mix[:min(len(mix), maxParts)]
 	objects, bytes := 0.0, 0.0
@@ -74,7 +76,7 @@ func newCandidate(s *diagnose.Session, f *finding.Finding, src *source.Program) 
 	}
 	for _, m := range mix {
 		p := c.part(m)
-		p.of, p.ofObjects, p.ofBytes = f, share(m.Objects, objects), share(m.Bytes, bytes)
+		p.of, p.share = f, amounts{share(m.Objects, objects), share(m.Bytes, bytes)}
 		c.Parts = append(c.Parts, p)
 	}
 	return c

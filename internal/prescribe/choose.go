@@ -1,6 +1,7 @@
 package prescribe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +100,7 @@ func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 // cut is what a proposal takes of the part's finding.
 func (p *allocated) cut(pr proposal) finding.Cut {
 	of := p.of
-	return finding.Cut{Finding: of, Objects: p.ofObjects * pr.Objects, Bytes: p.ofBytes * pr.Bytes, Live: p.ofBytes * pr.Live, Added: pr.Cost}
+	return finding.Cut{Finding: of, Objects: p.share.objects * pr.Objects, Bytes: p.share.bytes * pr.Bytes, Live: p.share.bytes * pr.Live, Added: pr.Cost}
 }
 
 // notable counts the line's allocations that are worth a word.
@@ -164,7 +165,6 @@ func (c *candidate) choose(offers []offer) finding.Row {
 	f := c.Finding
 	offers = c.tried(offers)
 	slices.SortStableFunc(offers, func(a, b offer) int {
-		wa, wb := a.score(f), b.score(f)
 		switch {
 		case (a.trial != nil) != (b.trial != nil): // what was measured comes before what is thought
 			if a.trial != nil {
@@ -176,18 +176,14 @@ func (c *candidate) choose(offers []offer) finding.Row {
 				return -1
 			}
 			return 1
-		case wa > wb:
-			return -1
-		case wa < wb:
-			return 1
 		}
-		return 0
+		return cmp.Compare(b.score(f), a.score(f))
 	})
 	if len(offers) == 0 || !pays(f, offers[0]) || rank.Idle(c.diagnosis, f) {
 		return c.leave(offers)
 	}
 	best := offers[0]
-	if !best.sure() {
+	if !best.sure() || c.Line == nil && best.trial == nil {
 		return c.unsure(offers)
 	}
 	row := finding.Row{Finding: rank.PlacedAt(f, best.best.At), Remedy: best.remedy(), Cuts: best.cuts}

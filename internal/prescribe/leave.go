@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
@@ -41,7 +42,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 // unsure names leave-it where cures fit that were wrong too often, and tells them as other ways.
 func (c *candidate) unsure(offers []offer) finding.Row {
 	o := offers[0]
-	row := c.leftAlone(fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in %.0f of 10 places", o.cure.Code, 10*o.fit))
+	row := c.leftAlone(fate.Unsure(o.cure.Code, o.fit, strings.HasPrefix(o.best.Rule, editRule), c.Line != nil))
 	row.Others = others(c.Finding, offers)
 	return row
 }

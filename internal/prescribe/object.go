@@ -164,7 +164,7 @@ func (c *candidate) ownedBy() string {
 func (c *candidate) combine() {
 	if c.wholeOf() {
 		for _, p := range c.Parts {
-			c.Finding, p.Objects, p.Bytes = p.of, p.ofObjects, p.ofBytes
+			c.Finding, p.Objects, p.Bytes = p.of, p.share.objects, p.share.bytes
 		}
 		return
 	}
@@ -202,6 +202,7 @@ func (c *candidate) combine() {
 		f.Stacks = append(f.Stacks, p.stacks(f.Cost.Bytes.Value)...)
 	}
 	slices.SortStableFunc(f.Stacks, func(a, b finding.Stack) int { return cmp.Compare(b.Share, a.Share) })
+	f.Allocation.Pointers = finding.PointersOf(f.Allocation.Mix)
 	f.Allocation.Places = finding.Shares(f.Allocation.Places)
 	slices.SortStableFunc(f.Allocation.Places, func(a, b finding.Place) int { return cmp.Compare(b.Share, a.Share) })
 	f.Title = diagnose.Title(f.Allocation)
@@ -238,12 +239,12 @@ func (c *candidate) wholeOf() bool {
 }
 
 // objects and bytes are the part's amounts over everything that the profile covers.
-func (p *allocated) objects() float64 { return p.of.Cost.Objects.Value * p.ofObjects }
-func (p *allocated) bytes() float64   { return p.of.Cost.Bytes.Value * p.ofBytes }
+func (p *allocated) objects() float64 { return p.of.Cost.Objects.Value * p.share.objects }
+func (p *allocated) bytes() float64   { return p.of.Cost.Bytes.Value * p.share.bytes }
 
 // weight ranks the parts of an object: the mean of its shares of the two amounts, by the finding's cost.
 func (p *allocated) weight() float64 {
-	w := (p.ofObjects + p.ofBytes) / 2
+	w := (p.share.objects + p.share.bytes) / 2
 	if cpu := p.of.Cost.CPU.Value; cpu > 0 {
 		return w * cpu
 	}
@@ -273,7 +274,7 @@ func (p *allocated) stacks(all float64) []finding.Stack {
 func (c *candidate) cuts(objects, bytes, live float64) []finding.Cut {
 	var out []finding.Cut
 	for _, p := range c.Parts {
-		out = rank.AddCut(out, finding.Cut{Finding: p.of, Objects: objects * p.ofObjects, Bytes: bytes * p.ofBytes, Live: live * p.ofBytes})
+		out = rank.AddCut(out, finding.Cut{Finding: p.of, Objects: objects * p.share.objects, Bytes: bytes * p.share.bytes, Live: live * p.share.bytes})
 	}
 	if len(out) == 0 {
 		out = append(out, finding.Cut{Finding: c.Finding, Objects: objects, Bytes: bytes, Live: live})

@@ -60,7 +60,7 @@ func TestJoinedWhole(t *testing.T) {
 	whole := &finding.Finding{Run: "r", Cost: finding.Cost{Objects: stats.Exact(10), Bytes: stats.Exact(1000)},
 		Allocation: finding.Allocation{Mix: []finding.Mix{{Kind: finding.KindNew}, {Kind: finding.KindMake}}}}
 	part := func(kind finding.Kind, share float64) *candidate {
-		p := &allocated{Mix: finding.Mix{Kind: kind}, of: whole, ofObjects: share, ofBytes: share}
+		p := &allocated{Mix: finding.Mix{Kind: kind}, of: whole, share: amounts{share, share}}
 		p.Life.Maker = finding.Maker{Name: "w", At: evidence.Site{File: "f.go", Line: 7}}
 		return &candidate{Finding: &finding.Finding{Run: "r", Cost: whole.Cost.Part(share, share)}, Parts: []*allocated{p}}
 	}
