@@ -166,11 +166,23 @@ func (r *runCosts) quantities(s *siteCost) {
 	if r.Heap.Ops > 0 {
 		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.Heap.Ops), objects.Scale(1/r.Heap.Ops)
 	}
-	if sec := r.SecondsOfAllocs(); sec > 0 {
+	if sec := r.secondsAlone(); sec > 0 {
 		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
 	}
-	s.cost.InUse = stats.Spread(s.site.InUse.Mean(), stats.RelativeError(r.InUseEvents(s.site)))
-	s.cost.InUseObjects = s.site.InUseObjs.Mean()
+	scale := 1.0
+	if r.model.live > 0 {
+		scale = math.Min(r.model.live, 1) // profiles are samples: all sites together keep no more than the live heap
+	}
+	s.cost.InUse = stats.Spread(s.site.InUse.Mean()*scale, stats.RelativeError(r.InUseEvents(s.site)))
+	s.cost.InUseObjects = s.site.InUseObjs.Mean() * scale
+}
+
+// secondsAlone is how long the recorded allocations take without a profile, at the pace of the pass that rates are of.
+func (r *runCosts) secondsAlone() float64 {
+	if l := r.Collector; r.Bench && l.Window > 0 && l.Ops > 0 && r.Heap.Ops > 0 {
+		return r.Heap.Ops * l.Window.Seconds() / float64(l.Ops)
+	}
+	return r.SecondsOfAllocs()
 }
 
 // total adds the CPU columns up.

@@ -74,13 +74,17 @@ func byteShare(s *siteCost, r *runCosts) float64 {
 func (m merged) finding(module stack.Root, runs int) finding.Finding {
 	h := m.heaviest()
 	s := m.sites[h]
+	mix := s.site.Mixes(m.runs[h].counts.Tiny)
+	pointers := finding.PointersOf(mix)
+	if len(mix) == 0 {
+		pointers = s.site.Pointerful() // by CPU samples
+	}
 	f := finding.Finding{
 		Site: module.Site(m.key),
 		Run:  m.runs[h].Run.Name,
 		Allocation: finding.Allocation{
-			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: s.site.Mixes(
-				m.runs[h].counts.Tiny,
-			), Sizes: s.site.SizeCounts(m.runs[h].counts.Tiny), Pointers: s.site.Pointerful(),
+			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: mix,
+			Sizes: s.site.SizeCounts(m.runs[h].counts.Tiny), Pointers: pointers,
 		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,

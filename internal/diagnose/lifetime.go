@@ -65,7 +65,7 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 		Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n),
 	}
 	if k := r.model.live; math.Abs(k-1) > muchScaled {
-		l.Basis += fmt.Sprintf(", which show %.0f %% of the live heap", 100/k)
+		l.Basis += fmt.Sprintf(", which are samples: their sum, %.0f %% of the live heap, is scaled to it", 100/k)
 	}
 	switch {
 	case cycles < shortCycles:

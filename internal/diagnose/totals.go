@@ -258,10 +258,10 @@ func atRate(t finding.Totals) string {
 func (r *runCosts) cyclesOfTiming() float64 {
 	n, l := float64(len(r.Collector.Automatic())), r.Collector
 	switch {
-	case r.Bench:
-		return n
 	case l.Ops > 0:
 		return n * float64(r.CPU.Ops) / float64(l.Ops)
+	case r.Bench:
+		return n
 	case l.Window > 0 && r.CPU.Wall > 0:
 		return n * r.CPU.Wall.Seconds() / l.Window.Seconds()
 	}

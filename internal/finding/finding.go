@@ -82,6 +82,20 @@ type Mix struct {
 	Bytes   float64
 	Sizes   []SizeCount // of its blocks, smallest first; empty if unknown
 	Escape  *Escape     // nil if it is unknown why the value is on the heap
+	// Pointers tells whether its objects hold pointers.
+	Pointers Tri
+}
+
+// PointersOf tells whether all that the parts allocate holds pointers, or none of it does.
+func PointersOf(parts []Mix) Tri {
+	all := Unknown
+	for _, m := range parts {
+		if m.Pointers == Unknown || all != Unknown && m.Pointers != all {
+			return Unknown
+		}
+		all = m.Pointers
+	}
+	return all
 }
 
 // SizeCount is the number of blocks of one size that a site allocated in the run where

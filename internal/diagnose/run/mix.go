@@ -21,6 +21,7 @@ type MixTally struct {
 	Objects, Bytes float64
 	sizes          map[unit.Bytes]float64 // objects by block size
 	tiny           tinyCount
+	pointers       [3]float64 // objects by Tri: whether they hold pointers
 }
 
 func (m *MixTally) addTiny(t tinyCount) {
@@ -60,7 +61,7 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 	all := tiny.SiteObjects(t)
 	for k, m := range t.Mix {
 		if objects := tiny.Objects(m); objects > 0 && all > 0 && t.Bytes > 0 {
-			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes, Sizes: m.sizeCounts(k.Kind, tiny)})
+			out = append(out, finding.Mix{Kind: k.Kind, Via: k.Via, Objects: objects / all, Bytes: m.Bytes / t.Bytes, Sizes: m.sizeCounts(k.Kind, tiny), Pointers: most(m.pointers)})
 		}
 	}
 	slices.SortFunc(out, func(a, b finding.Mix) int {

@@ -514,6 +514,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 	}
 	pointers := d.Sites.kind.Pointers(h.s.Stack)
 	m := t.addMix(MixKey{k, p.Via}, objects, bytes)
+	m.pointers[pointers] += math.Abs(objects)
 	if h.raw {
 		m.addTiny(tinyOf(p, pointers, objects, bytes))
 	}

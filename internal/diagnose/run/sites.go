@@ -10,11 +10,13 @@ import (
 )
 
 // Pointerful is the majority on whether the site's objects hold pointers.
-func (t *Site) Pointerful() finding.Tri {
+func (t *Site) Pointerful() finding.Tri { return most(t.pointers) }
+
+func most(votes [3]float64) finding.Tri {
 	switch {
-	case t.pointers[finding.Yes] > t.pointers[finding.No]:
+	case votes[finding.Yes] > votes[finding.No]:
 		return finding.Yes
-	case t.pointers[finding.No] > 0:
+	case votes[finding.No] > 0:
 		return finding.No
 	}
 	return finding.Unknown
