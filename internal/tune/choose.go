@@ -124,6 +124,9 @@ func (m *maker) against(k Knob) string {
 	case k == KnobGOGC && bound:
 		return "memory is bounded, but with GOGC alone the heap grows with the live heap without bound; a limit as a " +
 			"guard costs nothing"
+	case (k == KnobBoth || k == KnobLimit) && !bound && m.plan.Today.Forecast.Setting.Limit > 0:
+		return fmt.Sprintf("today's limit of %s stays; how much less the program may take is not known (use -max-memory or -container)",
+			unit.FormatBytes(float64(m.plan.Today.Forecast.Setting.Limit)))
 	case k == KnobBoth && !bound:
 		return "without a bound on memory a limit protects nothing (use -max-memory or -container)"
 	case k == KnobLimit && !bound:
@@ -148,7 +151,7 @@ func (m *maker) unfit(k Knob, p Point) string {
 	case !p.Fits:
 		return "does not fit the memory at the burst"
 	case m.o.Constraint.room() == 0 && p.Forecast.Peak.Value > m.unasked():
-		return fmt.Sprintf("takes more than %d times the memory of today, and how much there is, is not known: use -max-memory", mostGrowth)
+		return fmt.Sprintf("takes more than %d times the memory of today, and how much it may take is not known: use -max-memory", mostGrowth)
 	}
 	return ""
 }

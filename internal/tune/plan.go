@@ -249,11 +249,12 @@ func memoryOf(v gcmodel.Forecast) stats.Interval {
 }
 
 // ladder lists the suggested settings for a program of this size: GOGC from 25 to
-// 1600, and limits and ballasts with about the same headroom.
+// 1600 with all else as today, and limits and ballasts with about the same headroom.
 func (m *maker) ladder() []gcmodel.Setting {
 	var out []gcmodel.Setting
+	today := m.plan.Today.Forecast.Setting
 	for _, g := range gogcSteps() {
-		out = append(out, gcmodel.Setting{GOGC: g})
+		out = append(out, gcmodel.Setting{GOGC: g, Limit: today.Limit, Ballast: today.Ballast})
 	}
 	t := m.f.Trace()
 	live := math.Max(t.PeakLive(), 1<<20)

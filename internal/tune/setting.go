@@ -10,6 +10,14 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
+// Text writes a setting that is compared with today's: without the limit that is today's, too.
+func Text(s, today gcmodel.Setting) string {
+	if s.GOGC >= 0 && s.Limit == today.Limit {
+		s.Limit = 0
+	}
+	return SettingText(s)
+}
+
 // SettingText writes a setting as ParseSetting reads it: "gogc=200",
 // "gogc=off,limit=1073741824", "gogc=100,ballast=1GiB". Sizes are exact.
 func SettingText(s gcmodel.Setting) string {
@@ -107,6 +115,9 @@ type Deployment struct {
 // Deploy writes a setting in all forms. Environment variables cannot set a ballast, so
 // those forms omit it.
 func Deploy(s, today gcmodel.Setting) Deployment {
+	if s.Limit == today.Limit {
+		s.Limit = 0 // as it is
+	}
 	d := Deployment{Env: envOf(s)}
 	if s.GOGC == today.GOGC {
 		d.Env = d.Env[1:] // the line would do nothing

@@ -86,7 +86,7 @@ func choice(t *term.Page, p *tune.Plan) {
 		t.Prose("  ", c.Why, term.Normal)
 		return
 	}
-	t.Linef("Recommended: %s (%s)", tune.SettingText(c.Point.Forecast.Setting), c.Knob)
+	t.Linef("Recommended: %s (%s)", tune.Text(c.Point.Forecast.Setting, p.Today.Forecast.Setting), c.Knob)
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
 	saves := share(c.Saves) + " of CPU"
@@ -108,7 +108,7 @@ func choice(t *term.Page, p *tune.Plan) {
 	block(t, "Go", d.Go)
 	t.Blank()
 	for _, o := range c.Others {
-		t.Prose("  not "+string(o.Knob)+" ("+tune.SettingText(o.Point.Forecast.Setting)+"): ", o.Why, term.Normal)
+		t.Prose("  not "+string(o.Knob)+" ("+tune.Text(o.Point.Forecast.Setting, p.Today.Forecast.Setting)+"): ", o.Why, term.Normal)
 	}
 }
 
@@ -127,7 +127,7 @@ func table(t *term.Page, p *tune.Plan) {
 	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle",
 		"largest heap", "resident")
 	for _, q := range p.Curve {
-		name := tune.SettingText(q.Forecast.Setting)
+		name := tune.Text(q.Forecast.Setting, p.Today.Forecast.Setting)
 		if !q.Known() {
 			t.Prose(fmt.Sprintf("%-28s ", name), q.Refused, term.Normal)
 			continue
