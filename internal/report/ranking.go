@@ -125,7 +125,7 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 			"the number of collections does not fall linearly with allocation.")
 	}
 	if marked(ranks, tiedMark) {
-		out = append(out, "= may be as large as the row above: their intervals overlap.")
+		out = append(out, "= may be as large as the row above, by the ± shown.")
 	}
 	if len(rep.Diagnosis.Runs) > 1 {
 		out = append(

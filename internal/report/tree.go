@@ -57,7 +57,7 @@ func (c *call) to(f evidence.Frame) *call {
 // stacks shows the call paths as a tree: callers above, the allocation at the bottom,
 // indented only where paths divide.
 func (e *explainer) stacks() {
-	e.p.Section("Call paths", "share of the site's cost; callers above")
+	e.p.Section("Call paths", "share of the site's bytes; callers above")
 	if len(e.f.Stacks) == 0 {
 		e.p.Prose("  ", "not known: needs a profile with stacks", term.Normal)
 		return

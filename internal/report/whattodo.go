@@ -144,7 +144,7 @@ func (e *explainer) sizes() {
 	}
 	e.p.Section("Sizes of its blocks", remark)
 	size, count, weight, bar := term.NewColumn("block", true), term.NewColumn(
-		"objects %", true,
+		"blocks %", true,
 	), term.NewColumn("bytes %", true), term.NewColumn("", false)
 	t := &term.Table{Columns: []*term.Column{size, count, weight, bar}, Path: bar}
 	for _, s := range shown {

@@ -69,7 +69,7 @@ func ofRun(d *finding.Diagnosis) string {
 	if len(d.Runs) < 2 || d.Totals.Run == "" {
 		return ""
 	}
-	return d.Totals.Run + ", which collects most: cycles, heap, pauses and rates; shares of CPU are means of all"
+	return d.Totals.Run + ", which collects most: cycles, heap, pauses and rates, all of a pass without a profile; shares of CPU are means of all"
 }
 
 func cycleFacts(t finding.Totals) []string {

@@ -114,7 +114,7 @@ func figures(p *term.Page, s *cycles.Summary) {
 			nanos(float64(s.CPU.Idle)))
 		p.Linef("             %s assists, %s workers, %s in stops", nanos(float64(s.CPU.Assist)),
 			nanos(float64(s.CPU.Background)), nanos(float64(s.CPU.Stopped)))
-		p.Linef("Allocation   %s/s, to the next MiB in each cycle", unit.FormatBytes(s.AllocRate))
+		p.Linef("Allocation   %s/s by the growth of the heap, to the next MiB in each cycle, free slots of spans in use included", unit.FormatBytes(s.AllocRate))
 	}
 	p.Linef("Live heap    %v at first, %v at last, %v to %v", s.Heap.LiveFirst, s.Heap.LiveLast, s.Heap.LiveMin,
 		s.Heap.LiveMax)

@@ -12,7 +12,7 @@ function headline(report) {
   const saved = report.together.cpu_share;
   return el("p", { class: "headline" },
     term("memory management", "Memory management"), " takes ", el("b", { data: { figure: "memory_share" } }, share(t.memory_share)), " of CPU time",
-    cures.length > 0 && saved ? [`; ${cures.length === 1 ? "the cure" : `the ${cures.length} cures`} below would save `,
+    cures.length > 0 && saved ? [`; ${cures.length === 1 ? "the cure" : "cures"} below would save `,
       el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", cures.length === 1 ? term("saving", "in all") : term("saving", "together"), beside(report.together), "."] : ".");
 }
 
@@ -91,7 +91,7 @@ function environment(report) {
 // setApart lists what is allocated by tests and by nobody who can be named.
 function setApart(report) {
   if (report.set_apart.length === 0) return null;
-  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} ${report.set_apart.length === 1 ? "line" : "lines"} of tests, benchmarks and other people's goroutines`),
+  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} ${report.set_apart.length === 1 ? "line" : "lines"} without your code on the stack, of tests, or in CPU samples alone`),
     table("Set apart", [
       { title: "function", cell: (f) => shortName(f.site.function) || "–", class: "name" },
       { title: "line", cell: (f) => `${f.site.file}:${f.site.line}`, class: "name" },
