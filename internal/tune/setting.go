@@ -10,13 +10,16 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-// Text writes a setting that is compared with today's: without the limit that is today's, too.
-func Text(s, today gcmodel.Setting) string {
+// Changed is a setting without the limit that is today's, too.
+func Changed(s, today gcmodel.Setting) gcmodel.Setting {
 	if s.GOGC >= 0 && s.Limit == today.Limit {
 		s.Limit = 0
 	}
-	return SettingText(s)
+	return s
 }
+
+// Text writes a setting that is compared with today's.
+func Text(s, today gcmodel.Setting) string { return SettingText(Changed(s, today)) }
 
 // SettingText writes a setting as ParseSetting reads it: "gogc=200",
 // "gogc=off,limit=1073741824", "gogc=100,ballast=1GiB". Sizes are exact.

@@ -3,6 +3,7 @@ package tune_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -57,6 +58,39 @@ func TestDeploy(t *testing.T) {
 	f(gcmodel.Setting{GOGC: -1, Limit: 3 * unit.GiB}, "GOGC=off GOMEMLIMIT=3GiB", "debug.SetGCPercent(-1)",
 		"debug.SetMemoryLimit(3072 << 20)")
 	f(gcmodel.Setting{GOGC: 100, Ballast: 64 * unit.MiB}, "", "ballast.Classic", "64 << 20")
+}
+
+// TestLimitOfToday: a limit that is today's stays in all settings of GOGC, and is nothing to set.
+func TestLimitOfToday(t *testing.T) {
+	w := service(100<<20, 0.3)
+	w.Trace.Setting.Limit = 20 << 30
+	today := w.Trace.Setting
+	p, err := tune.Make(w, tune.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(p.Curve, func(q tune.Point) bool { return q.Forecast.Setting == today }) {
+		t.Error("today is not in the table")
+	}
+	chosen := p.Choice.Point.Forecast.Setting
+	if p.Choice.Knob != tune.KnobGOGC || chosen.Limit != today.Limit || chosen == today {
+		t.Fatalf("chose %+v by %s", chosen, p.Choice.Knob)
+	}
+	d := tune.Deploy(chosen, today)
+	if all := strings.Join(slices.Concat(d.Env, d.Go, d.Kubernetes, d.Dockerfile), "\n"); strings.Contains(all, "LIMIT") || strings.Contains(all, "MemoryLimit") || len(d.Env) != 1 {
+		t.Errorf("sets the limit that is there: %s", all)
+	}
+	if got := tune.Text(chosen, today); strings.Contains(got, "limit") {
+		t.Errorf("text %q", got)
+	}
+	if got := tune.Text(gcmodel.Setting{GOGC: -1, Limit: today.Limit}, today); got != "gogc=off,limit=20GiB" {
+		t.Errorf("without GOGC: %q", got)
+	}
+	for _, o := range p.Choice.Others {
+		if strings.Contains(o.Why, "no limit to set") {
+			t.Errorf("%s: %s", o.Knob, o.Why)
+		}
+	}
 }
 
 func TestContainer(t *testing.T) {

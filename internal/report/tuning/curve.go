@@ -35,7 +35,7 @@ func curve(t *term.Page, p *tune.Plan) {
 		grid[y][x] = glyph
 	}
 	for _, q := range points {
-		put(q, glyphOf(q.Forecast.Setting))
+		put(q, glyphOf(tune.Changed(q.Forecast.Setting, p.Today.Forecast.Setting)))
 	}
 	if p.Today.Known() {
 		put(p.Today, 'T')
