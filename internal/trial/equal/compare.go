@@ -19,7 +19,7 @@ type comparison struct {
 // into compares the runs. What runs of one version do not agree on is not held against the other; a
 // difference counts if the change shows in all of its runs what the package as it is shows in none.
 func (c comparison) into(v Verdict) Verdict {
-	v.Differs, v.Calls, v.TestCalls = "", 0, 0
+	v.Differs, v.Calls, v.TestCalls, v.ends = "", 0, 0, false
 	for key, text := range c.old[0].tests {
 		now, ok := c.now[0].tests[key]
 		switch {
@@ -38,6 +38,7 @@ func (c comparison) into(v Verdict) Verdict {
 		switch {
 		case differs != "":
 			other++
+			v.ends = v.ends || c.now[0].ended[id] != ""
 			v.Differs = cmp.Or(v.Differs, differs)
 		case n > 0:
 			same++

@@ -48,6 +48,7 @@ type Verdict struct {
 	Blocks    int
 
 	most bool // of many scenarios, most differ
+	ends bool // the process, in one that differs
 }
 
 // Covers reports whether the comparison looked at what the change does.

@@ -137,7 +137,7 @@ func (w *work) again(ctx context.Context) error {
 
 // turns are the runs of each version that must show a difference. Two entries of a map come in the same
 // order in all runs of one version, and in the other order in those of the other, once in 2048 times. Half as
-// many are enough where most scenarios differ: for one that is once in 32 times.
+// many are enough where most scenarios differ, for one that is once in 32 times, and where the change ends the process.
 const turns = 6
 
 // after plays the scenarios on the change and compares.
@@ -193,7 +193,7 @@ func (w *work) turns(ctx context.Context, bin version.Binary, first *seen, v *Ve
 	for runs := []*seen{s}; ; {
 		*v = comparison{old: w.base.runs, now: runs}.into(*v)
 		v.Calls = max(v.Calls, calls)
-		if v.Differs == "" || len(runs) == turns || len(runs) == turns/2 && (v.most || len(s.ended) > 0) {
+		if v.Differs == "" || len(runs) == turns || len(runs) == turns/2 && (v.most || v.ends) {
 			return nil
 		}
 		for len(w.base.runs) < min(len(runs)+1, turns) {
