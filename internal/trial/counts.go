@@ -43,17 +43,18 @@ const (
 // limit is how long a run may take that was meant to take runFor.
 const limit = 2 * time.Minute
 
-// ops is the number of operations of a run that counts. It is the same for all versions.
-func (b Bench) ops() int64 {
+// length is that of a run that counts, as -benchtime has it: a number of operations, the same for all versions. Where the
+// time of one is not known, so that a number could be too small, it is a time.
+func (b Bench) length() string {
 	if b.NsPerOp <= 0 {
-		return leastOps
+		return runFor.String()
 	}
-	return min(max(int64(float64(runFor)/b.NsPerOp), leastOps), mostOps)
+	return fmt.Sprintf("%dx", min(max(int64(float64(runFor)/b.NsPerOp), leastOps), mostOps))
 }
 
 // Counts runs a benchmark of a version and returns what it allocates.
 func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error) {
-	what := fmt.Sprintf("counts of %s %d", b.Name, b.ops())
+	what := fmt.Sprintf("counts of %s %s", b.Name, b.length())
 	return remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
 		c, err := j.count(ctx, b, files)
 		return c, err == nil, err
@@ -73,7 +74,7 @@ func (j *Judge) count(ctx context.Context, b Bench, files Files) (Counts, error)
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
 	res, err := j.builder.Run(ctx, bin, version.Run{Limit: limit, Args: []string{"-test.run=^$", "-test.benchmem", "-test.bench=" + strings.Join(parts, "/"),
-		fmt.Sprintf("-test.benchtime=%dx", b.ops()), "-test.timeout=0"}})
+		"-test.benchtime=" + b.length(), "-test.timeout=0"}})
 	if err != nil {
 		return Counts{}, err
 	}
@@ -119,7 +120,7 @@ func amid(out []byte) (c Counts, ok bool) {
 
 // Baseline counts twice, so that what varies by itself is known.
 func (j *Judge) Baseline(ctx context.Context, b Bench, files Files) (Counts, error) {
-	what := fmt.Sprintf("baseline of %s %d", b.Name, b.ops())
+	what := fmt.Sprintf("baseline of %s %s", b.Name, b.length())
 	return remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
 		c, err := j.count(ctx, b, files)
 		if err != nil {
@@ -138,7 +139,7 @@ func (j *Judge) Baseline(ctx context.Context, b Bench, files Files) (Counts, err
 // Again counts a version once more and returns the larger amounts: a benchmark that sets its timer back while others run
 // prints a saving by chance.
 func (j *Judge) Again(ctx context.Context, b Bench, files Files, first Counts) (Counts, error) {
-	what := fmt.Sprintf("counts of %s %d, again", b.Name, b.ops())
+	what := fmt.Sprintf("counts of %s %s, again", b.Name, b.length())
 	again, err := remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
 		c, err := j.count(ctx, b, files)
 		return c, err == nil, err
