@@ -279,7 +279,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
-		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/gather", "internal/rewrite/idiom", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/putback", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/rewrite/view", "internal/sourcefile"},
+		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/copies", "internal/rewrite/gather", "internal/rewrite/idiom", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/putback", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/rewrite/view", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
 	},

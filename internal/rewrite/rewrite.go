@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
+	"github.com/heaptrim/heaptrim/internal/rewrite/copies"
 	"github.com/heaptrim/heaptrim/internal/rewrite/gather"
 	"github.com/heaptrim/heaptrim/internal/rewrite/idiom"
 	"github.com/heaptrim/heaptrim/internal/rewrite/key"
@@ -111,10 +112,10 @@ func ofMaking() []kind {
 		{"two parts by Cut", "avoid-conversion", parts.CutParts},
 		{"last part by its place", "avoid-conversion", parts.LastPart},
 		{"compare without a copy", "avoid-conversion", text.EqualFold},
-		{"no conversion and back", "avoid-conversion", text.NoRoundTrip},
-		{"original instead of a copy", "skip-work", text.NoCopy},
+		{"no conversion and back", "avoid-conversion", copies.NoRoundTrip},
+		{"original instead of a copy", "skip-work", copies.NoCopy},
 		{"text as it was", "skip-work", branch.AsItWas},
-		{"appended in place", "reuse-buffer", text.AppendInPlace},
+		{"appended in place", "reuse-buffer", copies.AppendInPlace},
 		{"insert in place", "reuse-buffer", gather.InsertInPlace},
 		{"one replacer", "avoid-conversion", idiom.OneReplacer},
 		{"bytes instead of string", "avoid-conversion", idiom.WriteBytes},

@@ -1,4 +1,5 @@
-package text
+// Package copies has the edits that do without a copy of a slice or a text.
+package copies
 
 import (
 	"fmt"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
+
+// site adds to a site what the edits of this package ask of it.
+type site struct{ *code.Site }
 
 // NoRoundTrip takes a string or bytes where they are converted to the other and back.
 func NoRoundTrip(on *code.Site) []code.Edit {
@@ -31,7 +35,7 @@ func NoRoundTrip(on *code.Site) []code.Edit {
 	if edits := s.original(x, what); edits != nil {
 		return edits
 	}
-	return s.handed(x)
+	return s.lent(x)
 }
 
 // handed puts the original in place of a copy that is handed to a function of the package, which only reads it.
@@ -73,7 +77,7 @@ func NoCopy(on *code.Site) []code.Edit {
 	if edits := s.original(x, what); edits != nil || what != mutable {
 		return edits
 	}
-	return s.handed(x)
+	return s.lent(x)
 }
 
 // ownCopy drops a statement that puts a copy in the place of a variable itself.
@@ -236,7 +240,7 @@ func (s *site) cloneOf(call *ast.CallExpr) (x ast.Expr, what original) {
 	case "bytes.Clone", "slices.Clone":
 		return s.sameType(call.Args[0], to)
 	}
-	if s.Builtin(call, "append") != nil && call.Ellipsis.IsValid() && len(call.Args) == 2 && s.emptySlice(call.Args[0]) {
+	if s.Builtin(call, "append") != nil && call.Ellipsis.IsValid() && len(call.Args) == 2 && s.EmptySlice(call.Args[0]) {
 		return s.sameType(call.Args[1], to)
 	}
 	return nil, 0
@@ -247,19 +251,6 @@ func (s *site) sameType(x ast.Expr, to types.Type) (ast.Expr, original) {
 		return nil, 0
 	}
 	return x, mutable
-}
-
-// emptySlice reports whether an expression is a nil or empty slice without room.
-func (s *site) emptySlice(e ast.Expr) bool {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.CompositeLit:
-		return len(e.Elts) == 0
-	case *ast.SliceExpr: // x[:0:0] has no room
-		return e.Slice3 && s.IsZero(e.Max)
-	case *ast.CallExpr:
-		return s.Info().Types[e.Fun].IsType() && len(e.Args) == 1 && s.Info().Types[e.Args[0]].IsNil()
-	}
-	return s.Info().Types[e].IsNil()
 }
 
 // readers are functions of the standard library that read the bytes of their arguments, do not

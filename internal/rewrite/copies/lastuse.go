@@ -1,4 +1,4 @@
-package text
+package copies
 
 import (
 	"fmt"
@@ -19,13 +19,14 @@ import (
 func (s *site) lastUse(x ast.Expr) []code.Edit {
 	v := s.Local(s.whole(x))
 	fn, body := code.Function(s.Cur)
-	if v == nil || body == nil || s.mayRunAgain(v) {
+	if v == nil || body == nil {
 		return nil
 	}
-	made, open := false, ""
+	made, grown, open := false, false, ""
 	anew := s.setsAnew(v)
+	given := anew != nil && v.Pos() < body.Pos() // a parameter, which gets what is appended to it
 	around, listed := code.Statement(s.Cur)
-	if !listed || anew != nil && s.Cur.ParentEdgeKind() == edge.AssignStmt_Rhs {
+	if !given && s.mayRunAgain(v) || !listed || anew != nil && s.Cur.ParentEdgeKind() == edge.AssignStmt_Rhs {
 		return nil
 	}
 	for _, u := range s.Uses(v, fn) {
@@ -40,11 +41,13 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 		case s.makesAnew(u):
 			made = true
 		case s.growsItself(u, v):
+			grown = true
+		case given && (u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.Field_Names):
 		case at.ParentEdgeKind() == edge.AssignStmt_Rhs && s.assigned(at) == v, u.ParentEdgeKind() == edge.AssignStmt_Lhs && s.cutsItself(u, v):
 		case s.onlyRead(at), s.setsElement(at), s.fills(at):
 		case at.ParentEdgeKind() == edge.CallExpr_Args:
 			call := at.Parent().Node().(*ast.CallExpr)
-			if s.Callee(call) == "" || open != "" {
+			if s.Callee(call) == "" || open != "" && !given {
 				return nil
 			}
 			open = fmt.Sprintf("`%s` must not keep `%s`", s.Source(call.Fun), v.Name())
@@ -52,8 +55,11 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 			return nil
 		}
 	}
-	if !made {
+	switch {
+	case !made && !(given && grown):
 		return nil
+	case !made:
+		open = fmt.Sprintf("whoever hands `%s` in must go on with what is returned alone, and no call may keep it", v.Name())
 	}
 	if open == "" && s.nilStart() {
 		open = fmt.Sprintf("nothing must ask whether an empty copy of `%s` is nil", v.Name())

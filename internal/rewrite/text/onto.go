@@ -23,7 +23,7 @@ func AppendOnto(on *code.Site) []code.Edit {
 	}
 	outer := s.Cur.Parent().Node().(*ast.CallExpr)
 	fn, ok := typeutil.Callee(s.Info(), call).(*types.Func)
-	if !ok || s.Builtin(outer, "append") == nil || !outer.Ellipsis.IsValid() || outer.Args[1] != ast.Expr(call) || !s.emptySlice(call.Args[0]) {
+	if !ok || s.Builtin(outer, "append") == nil || !outer.Ellipsis.IsValid() || outer.Args[1] != ast.Expr(call) || !s.EmptySlice(call.Args[0]) {
 		return nil
 	}
 	sig := fn.Signature()
