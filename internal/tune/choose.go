@@ -191,7 +191,15 @@ func (m *maker) reaching(k Knob, percent int) gcmodel.Setting {
 }
 
 // saved returns the share of today's CPU that b saves compared with a.
-func (m *maker) saved(a, b Point) float64 { return charged(a) - charged(b) }
+func (m *maker) saved(a, b Point) float64 { return (charged(a) - charged(b)) / m.now() }
+
+// now is the CPU time of today's setting by the forecast, as a fraction of the recorded.
+func (m *maker) now() float64 {
+	if t := m.plan.Today; t.Known() && t.Forecast.CPU.Value > 0 {
+		return t.Forecast.CPU.Value
+	}
+	return 1
+}
 
 // SavedBy is what a setting saves of the collector's share that the profile shows: the part
 // of the collector's CPU that goes by the forecast. What fewer cycles save the program's own
@@ -213,7 +221,7 @@ func SavedBy(share stats.Interval, now, then gcmodel.Forecast) stats.Interval {
 
 // ofCollector returns the part of saved that the collector itself takes less.
 func (m *maker) ofCollector(a, b Point) float64 {
-	return math.Max(0, math.Min(m.saved(a, b), collecting(a)-collecting(b)))
+	return math.Max(0, math.Min(m.saved(a, b), (collecting(a)-collecting(b))/m.now()))
 }
 
 // collecting is the collector's time under a setting, as a fraction of the recorded CPU time.
@@ -277,7 +285,7 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 func (m *maker) because(c Choice, stop string) string {
 	today, p := m.plan.Today, c.Point
 	text := fmt.Sprintf("The collector takes %s of today's CPU instead of %s, %s cycles instead of %s per second",
-		percent(collecting(p)), percent(collecting(today)),
+		percent(collecting(p)/m.now()), percent(collecting(today)/m.now()),
 		unit.FormatCount(p.Forecast.PerSecond.Value), unit.FormatCount(today.Forecast.PerSecond.Value))
 	if c.Costs >= 0 {
 		text += fmt.Sprintf(", for %s more memory.", unit.FormatBytes(c.Costs))

@@ -32,7 +32,7 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 	}
 	if name == "" {
 		if len(ws) > 1 {
-			notes = append(notes, fmt.Sprintf("the recording has %d runs; this is the one that took most CPU (-run "+
+			notes = append(notes, fmt.Sprintf("%d runs have collections to forecast from; this is the one that took most CPU (-run "+
 				"takes another)", len(ws)))
 		}
 		name = ws[0].Name

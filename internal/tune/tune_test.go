@@ -165,7 +165,7 @@ func TestChoice(t *testing.T) {
 	// Without a bound, the simplest knob that reaches the knee.
 	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
 	today, then := p.Today.Forecast, p.Choice.Point.Forecast
-	if less := today.Collector.Value*today.CPU.Value - then.Collector.Value*then.CPU.Value; math.Abs(p.Choice.Saves-less) > 1e-9 {
+	if less := today.Collector.Value - then.Collector.Value*then.CPU.Value/today.CPU.Value; math.Abs(p.Choice.Saves-less) > 1e-9 {
 		t.Errorf("saves %v, and the collector takes %v less", p.Choice.Saves, less)
 	}
 	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
