@@ -44,7 +44,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 			grown = true
 		case given && (u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.Field_Names):
 		case at.ParentEdgeKind() == edge.AssignStmt_Rhs && s.assigned(at) == v, u.ParentEdgeKind() == edge.AssignStmt_Lhs && s.cutsItself(u, v):
-		case s.onlyRead(at), s.setsElement(at), s.fills(at):
+		case s.onlyRead(at), s.setsElement(at), s.fills(at), at.ParentEdgeKind() == edge.ReturnStmt_Results:
 		case at.ParentEdgeKind() == edge.CallExpr_Args:
 			call := at.Parent().Node().(*ast.CallExpr)
 			if s.Callee(call) == "" || open != "" && !given {
