@@ -45,7 +45,7 @@ func Example_pipeline() {
 	}
 	// Output:
 	// 1 finding; not known for want of evidence, first: cpu
-	// /src/service/handle.go:12: [leave-it] the source of this line was not read, so what speaks against cache-compiled is not known; run heaptrim in the module's folder (costs 8 MiB/s, 1000 objects/s)
+	// /src/service/handle.go:12: [leave-it] the code of this line was not type-checked, so what speaks against cache-compiled is not known; run heaptrim in the module's folder (costs 8 MiB/s, 1000 objects/s)
 }
 
 // record does what a recorder does: it describes the target, and adds its runs

@@ -317,7 +317,7 @@ func (c *candidate) live(t *life.Tracer) {
 // lifeOf follows a part along its stacks. Without a tracer nothing is known.
 func (c *candidate) lifeOf(t *life.Tracer, p *allocated) finding.Life {
 	if t == nil {
-		return finding.Life{Unknown: "the source"}
+		return finding.Life{Unknown: "code that was not type-checked"}
 	}
 	b := life.Birth{Kind: p.Kind, Via: p.Via, Sizes: regrowth.Common(p.Sizes)}
 	if b.Via != "" {
