@@ -24,7 +24,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	}
 	made, grown, open := false, false, ""
 	anew := s.setsAnew(v)
-	given := anew != nil && v.Pos() < body.Pos() // a parameter, which gets what is appended to it
+	given := anew != nil && v.Pos() < body.Pos() // a parameter that the statement assigns anew
 	around, listed := code.Statement(s.Cur)
 	if !given && s.mayRunAgain(v) || !listed || anew != nil && s.Cur.ParentEdgeKind() == edge.AssignStmt_Rhs {
 		return nil

@@ -79,8 +79,8 @@ func (s *site) changes(u inspector.Cursor) bool {
 	switch at.ParentEdgeKind() {
 	case edge.RangeStmt_X, edge.ReturnStmt_Results, edge.AssignStmt_Lhs, edge.BinaryExpr_X:
 		return false
-	case edge.AssignStmt_Rhs:
-		return s.assigned(at) == nil
+	case edge.AssignStmt_Rhs: // another variable may change the elements
+		return s.assigned(at) != s.Info().ObjectOf(u.Node().(*ast.Ident))
 	case edge.CallExpr_Args:
 		call := at.Parent().Node().(*ast.CallExpr)
 		if call.Args[0] == at.Node() {
