@@ -53,3 +53,12 @@ func TestRemember(t *testing.T) {
 		t.Errorf("%d trials, want 5: a package that is not imported has changed", got)
 	}
 }
+
+// A benchmark whose pace is not known is counted for a time: a fixed number of operations could be too small.
+func TestLength(t *testing.T) {
+	for ns, want := range map[float64]string{0: "100ms", 1: "20000x", 1e6: "100x", 1e9: "20x"} {
+		if got := (Bench{NsPerOp: ns}).length(); got != want {
+			t.Errorf("%v ns an operation: %s, want %s", ns, got, want)
+		}
+	}
+}
