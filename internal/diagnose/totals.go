@@ -254,7 +254,7 @@ func atRate(t finding.Totals) string {
 }
 
 // cyclesOfTiming is the number of automatic collections for the work of the timing pass:
-// a service's log may be of another pass.
+// the log may be of another pass.
 func (r *runCosts) cyclesOfTiming() float64 {
 	n, l := float64(len(r.Collector.Automatic())), r.Collector
 	switch {

@@ -109,11 +109,11 @@ func (w pairMeans) upTo(x float64) (n int) {
 
 // ordinal numbers the finite values of float64 by their size, and number is the value with a number.
 func ordinal(v float64) uint64 {
-	if b := math.Float64bits(v); b>>63 == 0 {
+	b := math.Float64bits(v)
+	if b>>63 == 0 {
 		return b | 1<<63
-	} else {
-		return ^b
 	}
+	return ^b
 }
 
 func number(o uint64) float64 {
