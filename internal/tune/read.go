@@ -111,6 +111,9 @@ func readRun(b *bundle.Bundle, run evidence.Run) (Workload, error) {
 	if err != nil {
 		return Workload{}, err
 	}
+	if len(e.cycles) < 2 && st.Malformed > 0 {
+		return Workload{}, fmt.Errorf("%s: %d lines of collections are damaged: tune needs two that are whole", log.Path, st.Malformed)
+	}
 	e.cycles, _ = gctrace.WithLost(e.cycles, st.Malformed)
 	e.wall, e.cpu, e.rss, e.own = log.Wall, log.CPU, resident(run, log), float64(log.OwnLive)
 	for _, p := range run.Parts {

@@ -66,8 +66,10 @@ func (p *tracePrinter) summary() {
 	}
 	p.linef("")
 	p.linef("Mark phases  %d, %s, %s of the time", s.Cycles.Count, nanos(s.Cycles.Mark), share(s.Cycles.Mark, s.Length))
+	sweep := s.Sweep.Time
 	if p.Delayed != nil {
 		all := together(p.Delayed.Groups)
+		sweep = all[latency.Sweep]
 		p.linef("Assists      %d: %s on CPU, %s parked", s.Assist.Count, nanos(all[latency.AssistCPU]), nanos(all[latency.AssistParked]))
 	} else {
 		p.linef("Assists      %d: %s on CPU, %s parked until running again, %s preempted", s.Assist.Count,
@@ -78,7 +80,7 @@ func (p *tracePrinter) summary() {
 		nanos(s.Workers.Idle),
 	)
 	p.linef(
-		"Sweeping     %d times by allocations: %s, %s swept, %s reclaimed", s.Sweep.Count, nanos(s.Sweep.Time),
+		"Sweeping     %d times by allocations: %s, %s swept, %s reclaimed", s.Sweep.Count, nanos(sweep),
 		s.Sweep.Swept, s.Sweep.Reclaimed,
 	)
 	if l := s.Heap.Live; l.Samples > 0 {
