@@ -29,7 +29,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 	case (f.Cost.Objects.Value <= 0 || rank.Idle(c.diagnosis, f)) && f.Cost.InUse.Value > 0:
 		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
 	case rank.Idle(c.diagnosis, f):
-		text = "leave it: in the time of an operation nothing to speak of is allocated here"
+		text = "leave it: nothing is allocated here in the time of an operation, or the smaller part of it"
 	case c.blockSize() == 0: // CPU samples alone show the line
 		text = "leave it: what it costs could as well be chance, for no allocation was counted here"
 	case len(offers) > 0:
