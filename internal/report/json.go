@@ -82,6 +82,7 @@ func addCures(doc *schema.Report, rep *finding.Report, k known) {
 	p := rep.Prescription
 	doc.Threshold, doc.Below = schema.Positive(p.Threshold), p.Below
 	doc.Together = newPrediction(p.Together)
+	_, _, doc.TogetherOf = counted(p.Rows)
 	for _, a := range rep.Advice {
 		doc.Advice = append(
 			doc.Advice,

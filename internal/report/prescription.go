@@ -56,21 +56,7 @@ func (k known) savings(f finding.Row) stats.Interval {
 // outlook is the headline's sentence on the cures: the saving of the first, and of all
 // together. It is empty when there are none.
 func outlook(rep *finding.Report, k known) string {
-	var first *finding.Row
-	cures, cuts := 0, 0
-	for i := range rep.Prescription.Rows {
-		f := &rep.Prescription.Rows[i]
-		if !cured(*f) {
-			continue
-		}
-		cures++
-		if first == nil {
-			first = f
-		}
-		if len(f.Cuts) > 0 {
-			cuts++
-		}
-	}
+	first, cures, cuts := counted(rep.Prescription.Rows)
 	if first == nil {
 		return ""
 	}
@@ -87,6 +73,25 @@ func outlook(rep *finding.Report, k known) string {
 		return text + ", " + which + " " + all + "."
 	}
 	return text + "."
+}
+
+// counted returns the first row with a cure, nil if there is none, how many rows have one, and how many of these
+// the saving of all together counts.
+func counted(rows []finding.Row) (first *finding.Row, cures, cuts int) {
+	for i := range rows {
+		f := &rows[i]
+		if !cured(*f) {
+			continue
+		}
+		cures++
+		if first == nil {
+			first = f
+		}
+		if len(f.Cuts) > 0 {
+			cuts++
+		}
+	}
+	return first, cures, cuts
 }
 
 // besideText names the part of a saving that no sample of memory management shows.

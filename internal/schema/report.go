@@ -35,6 +35,7 @@ type (
 		Threshold     *float64     `json:"threshold"`
 		Below         int          `json:"below_threshold"`
 		Together      Prediction   `json:"together"`
+		TogetherOf    int          `json:"together_of"`
 		Detections    []Detection  `json:"detections"`
 		Latency       *Latency     `json:"latency"`
 		Vet           []RuleHit    `json:"vet"`

@@ -111,6 +111,7 @@ type data struct {
 		Together struct {
 			CPUShare *interval `json:"cpu_share"`
 		} `json:"together"`
+		TogetherOf int `json:"together_of"`
 	} `json:"report"`
 	Views struct {
 		Flame *struct {

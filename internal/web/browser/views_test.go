@@ -93,6 +93,9 @@ func checkOverview(t *testing.T, b *tab, p page) {
 		t.Errorf("the headline %q has no interval", headline)
 	}
 	near(t, "together", b.text("[data-figure=together]"), r.Together.CPUShare.Value)
+	if text := b.text(".headline"); !strings.Contains(text, fmt.Sprintf("; %d of the ", r.TogetherOf)) && !strings.Contains(text, fmt.Sprintf("; the %d cures", r.TogetherOf)) {
+		t.Errorf("%q does not say that the saving is that of %d cures", text, r.TogetherOf)
+	}
 	if !strings.Contains(b.text("[data-figure=why]"), r.Totals.Why) {
 		t.Errorf("%q is not shown", r.Totals.Why)
 	}

@@ -8,12 +8,13 @@ import { term } from "./terms.js";
 function headline(report) {
   const t = report.totals;
   if (!t.memory_share) return el("p", { class: "headline" }, t.samples ? `The CPU profile has only ${count(t.samples)} sample${t.samples === 1 ? "" : "s"}` : "No CPU profile was recorded", ": what follows is in bytes and objects.");
-  const cures = report.findings.filter((f) => f.prediction.cpu_share && f.remedy.code !== "leave-it");
+  const cures = report.findings.filter((f) => f.remedy.code && f.remedy.code !== "leave-it").length, of = report.together_of;
+  const which = of === cures ? (cures === 1 ? "the cure below would" : `the ${cures} cures below would`) : `${of} of the ${cures} cures below would`;
   const saved = report.together.cpu_share;
   return el("p", { class: "headline" },
     term("memory management", "Memory management"), " takes ", el("b", { data: { figure: "memory_share" } }, share(t.memory_share)), " of CPU time",
-    cures.length > 0 && saved ? [`; ${cures.length === 1 ? "the cure" : "cures"} below would save `,
-      el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", cures.length === 1 ? term("saving", "in all") : term("saving", "together"), beside(report.together), "."] : ".");
+    of > 0 && saved ? [`; ${which} save `,
+      el("b", { data: { figure: "together" } }, share(saved)), " of CPU ", of === 1 ? term("saving", "in all") : term("saving", "together"), beside(report.together), "."] : ".");
 }
 
 function figure(word, label, value, note) {
