@@ -43,9 +43,8 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	src, problems := hot.Source(ctx, d, o.Progress, nil)
 	p.Warnings = problems
 	if more := missingSource(s, src); len(more) > 0 {
-		if again, _ := hot.Source(ctx, d, o.Progress, more); again != nil {
-			src = again
-		}
+		src = nil // or there are two in memory
+		src, _ = hot.Source(ctx, d, o.Progress, more)
 	}
 	candidates := newCandidates(s, src)
 	give(candidates, o.Trials)
