@@ -46,7 +46,7 @@ func setting(plan *tune.Plan, d *finding.Diagnosis, runs int) (finding.Advice, b
 	if saves.Value < finding.DefaultThreshold {
 		return finding.Advice{}, false
 	}
-	text := fmt.Sprintf("set %s: %s, for %s more memory", tune.SettingText(then.Setting),
+	text := fmt.Sprintf("set %s: %s, for %s more memory", tune.Text(then.Setting, now.Setting),
 		fewer(now.PerSecond.Value, then.PerSecond.Value), unit.FormatBytes(math.Max(c.Costs, 0)))
 	return finding.Advice{Title: cure.Title, Remedy: finding.Remedy{
 		Code: cure.Code, Safety: string(cure.Safety), Text: text, Why: chosenUnder(plan, runs), Fit: 1,
@@ -67,7 +67,7 @@ func fewer(now, then float64) string {
 func chosenUnder(p *tune.Plan, runs int) string {
 	text := "forecast of the recording"
 	if runs > 1 {
-		text = "forecast of " + p.Workload.Name + ", the run that took most CPU, for the collector's mean share of all runs"
+		text = "forecast of " + p.Workload.Name + ", which has most CPU time of the runs with a log of collections, for the collector's mean share of all runs"
 	}
 	if p.Constraint.Max > 0 {
 		return text + fmt.Sprintf("; chosen for the %s of %s", p.Constraint.Max, p.Constraint.Source)

@@ -151,7 +151,8 @@ func (m *maker) unfit(k Knob, p Point) string {
 	case !p.Fits:
 		return "does not fit the memory at the burst"
 	case m.o.Constraint.room() == 0 && p.Forecast.Peak.Value > m.unasked():
-		return fmt.Sprintf("takes more than %d times the memory of today, and how much it may take is not known: use -max-memory", mostGrowth)
+		return fmt.Sprintf("its largest heap would be more than %d times today's and more than %s, and how much it may take is not known: use -max-memory",
+			mostGrowth, unit.FormatBytes(modest))
 	}
 	return ""
 }
@@ -224,6 +225,16 @@ func (m *maker) ofCollector(a, b Point) float64 {
 	return math.Max(0, math.Min(m.saved(a, b), (collecting(a)-collecting(b))/m.now()))
 }
 
+// recorded is the collector's share of CPU that was recorded, relative to the forecast of today's setting: what a choice
+// says is said of the recorded share. It is 1 where one of them is not known.
+func (m *maker) recorded() float64 {
+	today, r := m.plan.Today, m.plan.Measured.Collector
+	if !today.Known() || r <= 0 || collecting(today) <= 0 {
+		return 1
+	}
+	return r * m.now() / collecting(today)
+}
+
 // collecting is the collector's time under a setting, as a fraction of the recorded CPU time.
 func collecting(p Point) float64 { return p.Forecast.Collector.Value * p.Forecast.CPU.Value }
 
@@ -259,7 +270,8 @@ func (m *maker) tooTight(all []candidate) string {
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	c := Choice{Knob: all[best].knob, Point: p, Saves: m.ofCollector(today, p), InAll: m.saved(today, p)}
+	gone := m.ofCollector(today, p)
+	c := Choice{Knob: all[best].knob, Point: p, Saves: gone * m.recorded(), InAll: m.saved(today, p) + gone*(m.recorded()-1)}
 	if today.Known() {
 		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
@@ -274,8 +286,11 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s in all against %s, and takes up to %s at the burst against %s",
-				percent(m.saved(today, o.point)), percent(c.InAll), unit.FormatBytes(o.tall),
+				percent(m.saved(today, o.point)), percent(m.saved(today, p)), unit.FormatBytes(o.tall),
 				unit.FormatBytes(all[best].tall))
+			if o.tall < all[best].tall && m.saved(today, o.point) >= m.saved(today, p)-m.o.Knee {
+				o.why += ", which is too little less for a setting that is not as simple"
+			}
 		}
 		c.Others = append(c.Others, Other{o.knob, o.point, o.why})
 	}
@@ -284,9 +299,12 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 
 func (m *maker) because(c Choice, stop string) string {
 	today, p := m.plan.Today, c.Point
+	then, now := p.Forecast.PerSecond.Value, today.Forecast.PerSecond.Value
+	if r := m.plan.Measured.PerSecond; r > 0 && now > 0 {
+		then, now = then*r/now, r
+	}
 	text := fmt.Sprintf("The collector takes %s of today's CPU instead of %s, %s cycles instead of %s per second",
-		percent(collecting(p)/m.now()), percent(collecting(today)/m.now()),
-		unit.FormatCount(p.Forecast.PerSecond.Value), unit.FormatCount(today.Forecast.PerSecond.Value))
+		percent(collecting(p)/m.now()*m.recorded()), percent(collecting(today)/m.now()*m.recorded()), unit.FormatCount(then), unit.FormatCount(now))
 	if c.Costs >= 0 {
 		text += fmt.Sprintf(", for %s more memory.", unit.FormatBytes(c.Costs))
 	} else {

@@ -27,7 +27,9 @@ func (w *Workload) trustClock() string {
 	case w.Sampled.Value <= 0 || clock <= max(w.Sampled.High, clockNoise*w.Sampled.Value):
 		return ""
 	}
-	scaleTimes(w.Trace, w.Sampled.Value/clock)
+	// Idle marking is reduced, too, and is no part of the CPU time that shares are of.
+	idle := measuredOf(*w).Idle
+	scaleTimes(w.Trace, w.Sampled.Value*(1+idle)/(clock+w.Sampled.Value*idle))
 	w.Reduced = true
 	return fmt.Sprintf("gctrace's clock counts %s of the program's CPU time for the collector, CPU samples %s: the clock goes on while "+
 		"other programs have the processors, so its times are reduced to what the samples show; record on an idle machine for "+

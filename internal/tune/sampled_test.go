@@ -31,19 +31,21 @@ func TestTrustClock(t *testing.T) {
 	const cpu = 2 // seconds
 	for _, c := range []struct {
 		clock, sampled, want float64 // shares of CPU
-		waited               float64
+		waited, idle         float64
 		note                 bool
 	}{
 		{clock: 0.2, sampled: 0.3, want: 0.2},
 		{clock: 0.35, sampled: 0.3, want: 0.35},
 		{clock: 0.6, sampled: 0.3, want: 0.3, note: true},
 		{clock: 1.5, sampled: 0.6, want: 0.6, note: true},
+		{clock: 0.5, sampled: 0.2, idle: 1, want: 0.2, note: true},
 		{clock: 0.9, sampled: 0, want: 0.9},
 		{clock: 0.23, sampled: 0.2, want: 0.23, waited: 0.4},
 		{clock: 0.25, sampled: 0, want: 0.1, waited: 0.4, note: true},
 		{clock: 0.2, sampled: 0, want: 0.18, waited: 0.9},
 	} {
-		p := gcmodel.Point{Background: c.clock * cpu / 4, Assist: c.clock * cpu / 4}
+		of := float64(cpu) / (1 + c.idle) // what shares are of
+		p := gcmodel.Point{Background: c.clock * of / 4, Assist: c.clock * of / 4, Idle: c.idle * of / 2}
 		w := Workload{Trace: &gcmodel.Trace{CPU: cpu, Whole: true, Points: []gcmodel.Point{p, p}}, Sampled: stats.Exact(c.sampled), waited: c.waited}
 		note := w.trustClock()
 		if strings.Contains(note, percent(c.clock)) != c.note || (note != "") != c.note {

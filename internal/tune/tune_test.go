@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -165,15 +166,19 @@ func TestChoice(t *testing.T) {
 	// Without a bound, the simplest knob that reaches the knee.
 	p := f("costly", service(live, 0.3), tune.Constraint{}, tune.KnobGOGC)
 	today, then := p.Today.Forecast, p.Choice.Point.Forecast
-	if less := today.Collector.Value - then.Collector.Value*then.CPU.Value/today.CPU.Value; math.Abs(p.Choice.Saves-less) > 1e-9 {
-		t.Errorf("saves %v, and the collector takes %v less", p.Choice.Saves, less)
+	stays := then.Collector.Value * then.CPU.Value / (today.Collector.Value * today.CPU.Value)
+	if less := p.Measured.Collector * (1 - stays); math.Abs(p.Choice.Saves-less) > 1e-9 {
+		t.Errorf("saves %v, and of the recorded share of the collector %v goes", p.Choice.Saves, less)
+	}
+	if recorded := fmt.Sprintf("instead of %s per second", unit.FormatCount(p.Measured.PerSecond)); !strings.Contains(p.Choice.Why, recorded) {
+		t.Errorf("%q does not say what was recorded: %s", p.Choice.Why, recorded)
 	}
 	if p.Choice.Point.Forecast.Setting.GOGC <= 100 || p.Choice.Saves < 0.1 || p.Choice.Costs <= 0 ||
 		len(p.Choice.Others) != 3 {
 		t.Errorf("costly: %+v", p.Choice)
 	}
 	// Why no larger value: here it takes more memory than is known to be there, there it would save too little.
-	if !strings.Contains(p.Choice.Why, "is refused: takes more than") {
+	if !strings.Contains(p.Choice.Why, "is refused: its largest heap would be more than") {
 		t.Errorf("costly: %s", p.Choice.Why)
 	}
 	if little := f("little", service(live, 0.022), tune.Constraint{}, tune.KnobGOGC); !strings.Contains(little.Choice.Why, "would save less than") {
