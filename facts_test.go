@@ -14,7 +14,6 @@ import (
 // texts are the fields of evidence and finding that hold sentences, or parts of
 // such, for people. What a stage has to know of another is in a typed field beside.
 var texts = []string{
-	"finding.RunSummary.Retention",
 	"finding.Life.Unknown", "finding.Trial.Text", "finding.Trial.Question", "finding.Trial.Fault",
 	"evidence.Manifest.Warnings", "evidence.Manifest.LeftOut", "evidence.Gap.What", "evidence.Gap.Adds",
 	"finding.Diagnosis.Warnings", "finding.Totals.Why", "finding.Basis.Text", "finding.Bucket.Name", "finding.Finding.Title",

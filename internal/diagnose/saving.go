@@ -183,7 +183,7 @@ func (r *runCosts) assists() float64 {
 func (s *Session) ByteShare(f *finding.Finding) float64 {
 	for _, r := range s.runs {
 		if site := s.siteIn(r, f); site != nil && r.Run.Name == f.Run {
-			return r.ShareOf(site.site)
+			return min(r.ShareOf(site.site), f.Cost.Bytes.Value/max(r.AllBytes(), 1)) // a line's parts have one site
 		}
 	}
 	return 0

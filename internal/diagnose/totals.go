@@ -302,7 +302,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 	for _, r := range runs {
 		s := finding.RunSummary{
 			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.CacheMiss,
-			CycleCost: r.Run.CycleCost, Retention: r.model.why,
+			CycleCost: r.Run.CycleCost, Retention: finding.Basis{Known: r.model.known, Text: r.model.why},
 		}
 		s.NsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.NsPerOp })
 		s.BytesPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.BytesPerOp })

@@ -133,7 +133,7 @@ type RunSummary struct {
 	CollectorShare  stats.Interval // as in Totals
 	CPUSecondsPerOp float64
 	RequestsPerSec  float64
-	Retention       string // basis of the cost of retention, or why that is not known
+	Retention       Basis // of the cost of retention, or why that is not known
 	// weight of a collector sample, because a CPU profile changes how often a program collects; 0 if
 	// unknown
 	CycleScale float64

@@ -27,7 +27,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 	text := "no cure of the catalogue fits: " + c.whyNot()
 	switch {
 	case (f.Cost.Objects.Value <= 0 || rank.Idle(c.diagnosis, f)) && f.Cost.InUse.Value > 0:
-		text = fmt.Sprintf("leave it: nothing is allocated here while the program works, it only keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
+		text = fmt.Sprintf("leave it: little or nothing is allocated here for an operation, but it keeps %s alive", unit.Bytes(math.Round(f.Cost.InUse.Value)))
 	case rank.Idle(c.diagnosis, f):
 		text = "leave it: nothing is allocated here in the time of an operation, or the smaller part of it"
 	case c.blockSize() == 0: // CPU samples alone show the line

@@ -50,7 +50,7 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 			t.Errorf("%+v: %q, want %q in it", cost, got, want)
 		}
 	}
-	f(finding.Cost{InUse: stats.Exact(3 << 20)}, "only keeps 3 MiB alive")
+	f(finding.Cost{InUse: stats.Exact(3 << 20)}, "it keeps 3 MiB alive")
 	f(finding.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
 	f(finding.Cost{CPU: stats.Exact(0.01)}, "no allocation was counted here")
 	// A value whose end is not known is no reason where nothing says that there is one.

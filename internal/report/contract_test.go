@@ -112,7 +112,7 @@ func TestKeysAreAlwaysThere(t *testing.T) {
 				visit(path+"[]", x)
 			}
 		case float64:
-			if path != ".findings[].rank" && path != ".findings[].site.line" && path != ".below_threshold" {
+			if path != ".findings[].rank" && path != ".findings[].site.line" && path != ".below_threshold" && path != ".together_of" {
 				t.Errorf("%s is %v, want null", path, v)
 			}
 		case nil:
@@ -157,6 +157,13 @@ func TestUnknownIsNotZero(t *testing.T) {
 	f("growcopy without a CPU profile", noCPU, growcopy, nil)
 
 	f("retention of a finding that keeps nothing", fixture(), retention, 0.0)
+	unlogged := fixture()
+	for i := range unlogged.Diagnosis.Runs {
+		if r := &unlogged.Diagnosis.Runs[i]; r.Name == unlogged.Prescription.Rows[1].Run {
+			r.Retention = finding.Basis{Text: "not known: needs a gctrace log or runtime/metrics of the run"}
+		}
+	}
+	f("retention of a finding whose run has no log, while others have", unlogged, retention, nil)
 	noRetention := fixture()
 	noRetention.Diagnosis.Totals.Retention = finding.Basis{Text: "not known: needs a heap profile taken while the " +
 		"program runs"}

@@ -91,7 +91,7 @@ func csvColumns() []csvColumn {
 	} {
 		at := func(part func(*schema.Interval) float64) func(finding.Row, known) string {
 			return func(f finding.Row, k known) string {
-				return csvNumber(schema.NewInterval(q.of(f.Cost), q.zero(k)), part, q.scale)
+				return csvNumber(schema.NewInterval(q.of(f.Cost), q.zero(k.in(f.Run, f.Cost))), part, q.scale)
 			}
 		}
 		all = append(all,

@@ -107,7 +107,7 @@ func (e *explainer) cost() {
 	share("  copying", c.GrowCopy, e.k.cpu)
 	share("  mark assist", c.Assist, e.k.cpu)
 	share("  GC, by churn", c.Churn, e.k.churn)
-	share("  GC, by retention", c.Retention, e.k.retention)
+	share("  GC, by retention", c.Retention, e.k.in(e.f.Run, c).retention)
 	if c.Retention.Value < 0 {
 		text := "Negative: what it keeps alive raises the heap goal, so the program collects less often."
 		if c.CPU.Value < 0 {
@@ -153,8 +153,8 @@ func (e *explainer) ofRun() {
 		if r.Name != e.f.Run {
 			continue
 		}
-		if r.Retention != "" && e.k.cpu {
-			e.p.Prose("  ", "Retention: "+r.Retention, term.Dim)
+		if r.Retention.Text != "" && e.k.cpu {
+			e.p.Prose("  ", "Retention: "+r.Retention.Text, term.Dim)
 		}
 		if much(r.CycleScale) {
 			e.p.Prose(

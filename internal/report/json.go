@@ -161,7 +161,7 @@ func newFinding(f finding.Row, k known) schema.Finding {
 			Function: f.Site.Function, File: f.Site.File, Line: f.Site.Line, Package: f.Site.Package,
 		},
 		Run: f.Run, Via: f.Allocation.Via, Kind: string(f.Allocation.Kind), Pointers: yesNo(f.Allocation.Pointers),
-		Stack: []schema.Frame{}, Stacks: []schema.Stack{}, Cost: newCost(f.Cost, k), ByRun: []schema.RunCost{},
+		Stack: []schema.Frame{}, Stacks: []schema.Stack{}, Cost: newCost(f.Cost, k.in(f.Run, f.Cost)), ByRun: []schema.RunCost{},
 		Lifetime: schema.Lifetime{
 			Class: string(f.Lifetime.Class), MeanNS: schema.Positive(float64(f.Lifetime.Mean)), Basis: f.Lifetime.Basis,
 		},
@@ -210,7 +210,7 @@ func newFinding(f finding.Row, k known) schema.Finding {
 		out.Stacks = append(out.Stacks, schema.Stack{Share: schema.Positive(s.Share), Frames: newFrames(s.Frames)})
 	}
 	for _, r := range f.ByRun {
-		out.ByRun = append(out.ByRun, schema.RunCost{Run: r.Run, Cost: newCost(r.Cost, k)})
+		out.ByRun = append(out.ByRun, schema.RunCost{Run: r.Run, Cost: newCost(r.Cost, k.in(r.Run, r.Cost))})
 	}
 	return out
 }

@@ -21,6 +21,8 @@ type known struct {
 	retention bool
 	inUse     bool
 	cures     bool // a remedy is named for any finding
+
+	noRetention []string // runs whose retention is not known, though that of others is
 }
 
 // knownOf looks at all findings: a column that is zero in every one of them
@@ -40,6 +42,17 @@ func knownOf(rep *finding.Report) known {
 	k.allocated = k.allocated || k.perOp || k.perSecond
 	k.churn = k.churn || k.cpu && k.allocated
 	k.retention = k.retention || k.cpu && rep.Diagnosis.Totals.Retention.Known
+	for _, r := range rep.Diagnosis.Runs {
+		if !r.Retention.Known && r.Retention.Text != "" {
+			k.noRetention = append(k.noRetention, r.Name)
+		}
+	}
+	return k
+}
+
+// in says which columns are known of a cost in a run.
+func (k known) in(run string, c finding.Cost) known {
+	k.retention = k.retention && (measured(c.Retention) || !slices.Contains(k.noRetention, run))
 	return k
 }
 
