@@ -82,6 +82,9 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 		told, _ := d.GoalOf(d.Collector.Stats[len(d.Collector.Stats)-1], env) // without it there is no gogc
 		env.GOGC = cmp.Or(told.Gogc, env.GOGC)
 	}
+	if l := d.Collector.MemLimit(); l != "" && (env.GOMEMLIMIT == "" || env.GOMEMLIMIT == "off") {
+		env.GOMEMLIMIT = l // the program may have set it
+	}
 	set, err := run.SettingOf(env)
 	if err != nil {
 		m.why = "not known: " + err.Error()

@@ -163,18 +163,36 @@ func (r *runCosts) quantities(s *siteCost) {
 	err := stats.RelativeError(s.site.Events)
 	bytes, objects := stats.Spread(s.site.Bytes, err), stats.Spread(s.objects, err)
 	s.cost.Bytes, s.cost.Objects = bytes, objects
-	if r.Heap.Ops > 0 {
-		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/r.Heap.Ops), objects.Scale(1/r.Heap.Ops)
+	if ops := r.opsOfAllocs(); ops > 0 {
+		s.cost.BytesPerOp, s.cost.ObjectsPerOp = bytes.Scale(1/ops), objects.Scale(1/ops)
 	}
 	if sec := r.secondsAlone(); sec > 0 {
 		s.cost.BytesPerSecond, s.cost.ObjectsPerSecond = bytes.Scale(1/sec), objects.Scale(1/sec)
 	}
-	scale := 1.0
-	if r.model.live > 0 {
-		scale = math.Min(r.model.live, 1) // profiles are samples: all sites together keep no more than the live heap
-	}
+	scale := r.liveScale()
 	s.cost.InUse = stats.Spread(s.site.InUse.Mean()*scale, stats.RelativeError(r.InUseEvents(s.site)))
+	if live := r.model.workload.Live; live > 0 {
+		s.cost.InUse.High = max(min(s.cost.InUse.High, live), s.cost.InUse.Value)
+	}
 	s.cost.InUseObjects = s.site.InUseObjs.Mean() * scale
+}
+
+// liveScale is the factor by which bytes in use are shown: profiles are samples, and all sites together keep no more than
+// the live heap.
+func (r *runCosts) liveScale() float64 {
+	if r.model.live > 0 {
+		return math.Min(r.model.live, 1)
+	}
+	return 1
+}
+
+// opsOfAllocs are the operations behind the allocation columns; 0 when not known. A service's are those of the pass that
+// rates are of: at another pace it may allocate more or less for a request, and the profile says where, not how much.
+func (r *runCosts) opsOfAllocs() float64 {
+	if rate, sec := r.requestRate(), r.SecondsOfAllocs(); r.Heap.Ops > 0 && rate > 0 && sec > 0 {
+		return rate * sec
+	}
+	return r.Heap.Ops
 }
 
 // secondsAlone is how long the recorded allocations take without a profile, at the pace of the pass that rates are of.

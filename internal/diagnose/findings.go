@@ -69,6 +69,27 @@ func byteShare(s *siteCost, r *runCosts) float64 {
 	return 0
 }
 
+// titled are the kind of an allocation and the call that a site is named after: its most frequent kind, unless of most
+// bytes no kind is known, and the call through which most bytes of that kind are allocated, if it is one.
+func titled(t *run.Site, mix []finding.Mix) (kind finding.Kind, via string) {
+	if len(mix) == 0 {
+		return run.Top(t.Kinds), run.Top(t.Via)
+	}
+	kinds, calls := map[finding.Kind]float64{}, map[string]float64{}
+	for _, m := range mix {
+		kinds[m.Kind] += m.Bytes
+	}
+	if kind = run.Top(t.Kinds); kinds[kind] < kinds[""] {
+		kind = ""
+	}
+	for _, m := range mix {
+		if m.Kind == kind {
+			calls[m.Via] += m.Bytes
+		}
+	}
+	return kind, run.Top(calls)
+}
+
 // finding makes the report's row of a site. runs is the number of runs in the
 // recording: a run without the site counts as zero.
 func (m merged) finding(module stack.Root, runs int) finding.Finding {
@@ -83,13 +104,14 @@ func (m merged) finding(module stack.Root, runs int) finding.Finding {
 		Site: module.Site(m.key),
 		Run:  m.runs[h].Run.Name,
 		Allocation: finding.Allocation{
-			Kind: run.Top(s.site.Kinds), Via: run.Top(s.site.Via), Mix: mix,
+			Mix:   mix,
 			Sizes: s.site.SizeCounts(m.runs[h].counts.Tiny), Pointers: pointers,
 		},
 		Cost:     s.cost,
 		Lifetime: s.lifetime,
 		Stacks:   s.site.Heaviest(5),
 	}
+	f.Allocation.Kind, f.Allocation.Via = titled(s.site, mix)
 	removal := s.prediction
 	var cost finding.Cost
 	var saved, caches stats.Interval

@@ -43,7 +43,7 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 			Class: finding.LifetimeUnknown, Basis: "not known: neither allocated nor in use in the window",
 		}
 	}
-	live := t.InUse.Mean()
+	live := t.InUse.Mean() * r.liveScale()
 	n := t.InUse.N
 	if grown := t.LastLive - t.FirstLive; n >= 2 && !r.Bench && grown > minGrowth*t.LastLive &&
 		grown/t.Bytes > leakSlope {
@@ -58,13 +58,12 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 	if !r.model.known || r.cpu.collected.Value == 0 {
 		return r.lifetimeByClock(t, live)
 	}
-	share := t.Bytes / r.AllBytes()
-	cycles := live * r.model.live / (share * r.model.marginal.Headroom)
-	mean := time.Duration(math.Min(cycles*float64(r.CyclePeriod()), longestLife*float64(time.Second)))
+	cycles := live / (t.Bytes / r.AllBytes() * r.perCycle())
+	mean := time.Duration(math.Min(cycles*r.cyclePeriod()*float64(time.Second), longestLife*float64(time.Second)))
 	l := finding.Lifetime{
 		Mean: mean, Basis: fmt.Sprintf("live ÷ allocated: %.2g cycles, from %.0f heap profiles", cycles, n),
 	}
-	if k := r.model.live; math.Abs(k-1) > muchScaled {
+	if k := r.liveScale(); 1-k > muchScaled {
 		l.Basis += fmt.Sprintf(", which are samples: their sum, %.0f %% of the live heap, is scaled to it", 100/k)
 	}
 	switch {
@@ -76,6 +75,33 @@ func (r *runCosts) lifetimeOf(t *run.Site) finding.Lifetime {
 		l.Class = finding.LifetimeLong
 	}
 	return l
+}
+
+// perCycle are the bytes that the run allocates from one collection to the next: as counted, or else the headroom.
+func (r *runCosts) perCycle() float64 {
+	if sec, period := r.secondsAlone(), r.cyclePeriod(); sec > 0 && period > 0 {
+		return r.AllBytes() / sec * period
+	}
+	return r.model.marginal.Headroom
+}
+
+// cyclePeriod is the mean time between automatic cycles, in seconds, as it is reported; 0 when not known.
+func (r *runCosts) cyclePeriod() float64 {
+	if p := r.CyclePeriod(); p > 0 {
+		return p.Seconds() / r.cycleScale()
+	}
+	if automatic, _, window := countedByStats(r.Data); automatic > 0 {
+		return window.Seconds() / float64(automatic)
+	}
+	return 0
+}
+
+// cycleScale is by which factor a program collects more often than was counted, for the profile lay on its heap.
+func (r *runCosts) cycleScale() float64 {
+	if !r.Bench && !r.Collector.Service.Unprofiled && r.counts != nil && r.counts.CycleKnown && r.counts.CycleScale > 0 {
+		return r.counts.CycleScale
+	}
+	return 1
 }
 
 // muchScaled is by which part the profiles' live heap may differ from the runtime's before it is said.

@@ -69,8 +69,8 @@ func (r *runCosts) lineShare(t *run.Line) (stats.Interval, float64) {
 func (r *runCosts) lineAmounts(c *finding.LineCost, t *run.Line) {
 	c.Run = r.Run.Name
 	c.BytesPerOp, c.ObjectsPerOp, c.BytesShare, c.OwnBytes = 0, 0, 0, 0
-	if r.Heap.Ops > 0 {
-		c.BytesPerOp, c.ObjectsPerOp = t.Bytes/r.Heap.Ops, t.Objects/r.Heap.Ops
+	if ops := r.opsOfAllocs(); ops > 0 {
+		c.BytesPerOp, c.ObjectsPerOp = t.Bytes/ops, t.Objects/ops
 	}
 	if all := r.AllBytes(); all > 0 {
 		c.BytesShare = t.Bytes / all

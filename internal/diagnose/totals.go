@@ -91,9 +91,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	if log.Window > 0 {
 		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / log.Window.Seconds()
 	}
-	if !r.Bench && !log.Service.Unprofiled && r.counts != nil && r.counts.CycleKnown {
-		t.Cycles.PerSecond *= r.counts.CycleScale // the collections were those of the profiled process
-	}
+	t.Cycles.PerSecond *= r.cycleScale()
 	t.Cycles.TraceShare = traceShare(log)
 	var pauses []time.Duration
 	for _, c := range auto {
@@ -166,13 +164,8 @@ func fillGoal(t *finding.Totals, log run.CollectorLog, env evidence.Environment)
 func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []time.Duration {
 	first, last := d.Collector.Stats[0], d.Collector.Stats[len(d.Collector.Stats)-1]
 	t.Cycles.Logged = true
-	t.Cycles.Forced = int(last.NumForcedGC - first.NumForcedGC)
-	t.Cycles.Automatic = int(last.NumGC-first.NumGC) - t.Cycles.Forced
-	window := d.Heap.Window
-	if d.Collector.Service.Unprofiled {
-		window = d.Collector.Service.Stats
-	}
-	if window > 0 {
+	var window time.Duration
+	if t.Cycles.Automatic, t.Cycles.Forced, window = countedByStats(d); window > 0 {
 		t.Cycles.PerSecond = float64(t.Cycles.Automatic) / window.Seconds()
 	}
 	if told, ok := d.GoalOf(last, env); ok {
@@ -188,6 +181,21 @@ func fillMemStats(t *finding.Totals, d *run.Data, env evidence.Environment) []ti
 		t.Heap.Peak = max(t.Heap.Peak, t.Heap.Live+(last.TotalAlloc-first.TotalAlloc)/unit.Bytes(n))
 	}
 	return last.PausesSince(first.NumGC)
+}
+
+// countedByStats are the collections between the first and the last MemStats, and the time in which they were.
+func countedByStats(d *run.Data) (automatic, forced int, window time.Duration) {
+	stats := d.Collector.Stats
+	if len(stats) < 2 {
+		return 0, 0, 0
+	}
+	first, last := stats[0], stats[len(stats)-1]
+	window = d.Heap.Window
+	if d.Collector.Service.Unprofiled {
+		window = d.Collector.Service.Stats
+	}
+	forced = int(last.NumForcedGC - first.NumForcedGC)
+	return int(last.NumGC-first.NumGC) - forced, forced, window
 }
 
 // why says what decides the rate of collections, in the program's own numbers.

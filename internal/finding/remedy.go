@@ -51,15 +51,8 @@ func (c Cost) amount() float64 {
 	return cmp.Or(c.Bytes.Value, c.BytesPerOp.Value, c.BytesPerSecond.Value)
 }
 
-// Unranked returns the row of a finding without a cure. Its saving is that of removing
-// the site.
-func Unranked(f *Finding) Row {
-	r := Row{Finding: f}
-	if f.Removal != nil {
-		r.Remedy.Saves = *f.Removal
-	}
-	return r
-}
+// Unranked returns the row of a finding for which no cure is sought.
+func Unranked(f *Finding) Row { return Row{Finding: f} }
 
 // Remedy is the cure of a finding. The zero Remedy means none.
 type Remedy struct {

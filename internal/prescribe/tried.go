@@ -60,7 +60,7 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 			o := offer{cure: cure, best: pr, fit: pr.Fit, objects: 1, bytes: 1, cuts: c.cuts(1, 1, 0)}
 			o.saves = rank.Realised(c.diagnosis, c.Finding, c.session.Saving(o.cuts))
 			offers = append(offers, o)
-		case offers[at].trial == nil && offers[at].fit < pr.Fit:
+		case offers[at].trial == nil && offers[at].fit < pr.Fit && (pr.Fit >= leastUntried || !offers[at].sure()):
 			offers[at].best.Rule, offers[at].best.Text, offers[at].fit = rule, t.Text, pr.Fit
 		}
 	}

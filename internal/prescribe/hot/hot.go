@@ -3,6 +3,7 @@ package hot
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -18,26 +19,23 @@ const (
 	packages = 16
 )
 
-// Packages lists the import paths of the findings' packages, those of the heaviest first.
+// Packages lists the findings' packages, by import path or as a pattern, those of the heaviest first.
 func Packages(d *finding.Diagnosis) []string {
 	weight := map[string]float64{}
-	add := func(pkg string, w float64) {
+	add := func(site evidence.Site, w float64) {
+		pkg := site.Package
 		if pkg == "main" {
-			// A command's functions do not carry its import path.
-			if d.Target.Kind != evidence.TargetExec || len(d.Target.Packages) != 1 {
-				return
-			}
-			pkg = d.Target.Packages[0]
+			pkg = mainOf(d.Target, site.File)
 		}
 		if pkg != "" && !strings.HasSuffix(pkg, "_test") {
 			weight[pkg] += w
 		}
 	}
 	for i, f := range d.Findings[:min(len(d.Findings), findings)] {
-		add(f.Site.Package, 1/float64(i+1))
+		add(f.Site, 1/float64(i+1))
 	}
 	for i, l := range d.Lines[:min(len(d.Lines), findings)] {
-		add(l.Site.Package, 0.1/float64(i+1))
+		add(l.Site, 0.1/float64(i+1))
 	}
 	out := make([]string, 0, len(weight))
 	for p := range weight {
@@ -50,6 +48,27 @@ func Packages(d *finding.Diagnosis) []string {
 		return out[i] < out[j]
 	})
 	return out[:min(len(out), packages)]
+}
+
+// mainOf is a pattern for the command whose functions are in a file: they do not carry its import path. It is "" where the
+// file is not of the module.
+func mainOf(t evidence.Target, file string) string {
+	if t.Kind == evidence.TargetExec && len(t.Packages) == 1 {
+		return t.Packages[0]
+	}
+	dir, err := filepath.Abs(t.ModuleDir)
+	if err != nil || t.ModuleDir == "" || file == "" {
+		return ""
+	}
+	if filepath.IsAbs(file) {
+		if file, err = filepath.Rel(dir, file); err != nil {
+			return ""
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, file)); err != nil || !filepath.IsLocal(file) {
+		return ""
+	}
+	return "./" + filepath.ToSlash(filepath.Dir(file))
 }
 
 // Source loads the packages of the hottest lines, and more; nil when there is no source to read. The warnings say what could

@@ -149,7 +149,7 @@ func (p *tracePrinter) groups() {
 		p.split(together(others), fmt.Sprintf("others, %d rows: -top shows them", len(others)))
 	}
 	all := together(shown, others)
-	if s := together(system); s[latency.AssistCPU]+s[latency.AssistParked]+s[latency.Sweep] > 0 {
+	if s := together(system); s != (latency.Split{}) {
 		p.split(s, "goroutines of the runtime and of heaptrim's recorder")
 		all.Add(&s)
 	}

@@ -123,6 +123,8 @@ func block(t *term.Page, title string, lines []string) {
 
 // table lists every setting.
 func table(t *term.Page, p *tune.Plan) {
+	const short = "< 1 cycle"
+	some := false
 	t.Blank()
 	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle",
 		"largest heap", "resident")
@@ -141,10 +143,16 @@ func table(t *term.Page, p *tune.Plan) {
 		case !q.Fits:
 			mark = "too large"
 		}
+		if p.Workload.Trace.Wall > 0 && q.Forecast.PerSecond.Value*p.Workload.Trace.Wall < 1 {
+			mark, some = strings.TrimSpace(mark+" "+short), true
+		}
 		t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s %s", name, unit.FormatCount(q.Forecast.PerSecond.Value),
 			shareInterval(q.Forecast.Collector),
 			share(q.Forecast.Assist.Value), share(q.Forecast.Idle.Value), sizeInterval(q.Forecast.Peak),
 			sizeInterval(q.Forecast.RSS), mark)
+	}
+	if some {
+		t.Prose("  ", short+": the recording is shorter than a cycle of this setting would be, which would reach a larger heap", term.Normal)
 	}
 }
 
