@@ -104,9 +104,6 @@ func (c *candidate) far(t finding.Trial) float64 {
 	return math.Abs(t.Before.Allocs - t.After.Allocs - c.Finding.Cost.ObjectsPerOp.Value)
 }
 
-// morePackages bounds the packages of callees that are read beside those of the hot lines.
-const morePackages = 24
-
 // missingSource lists the packages of callees whose source would say more of what becomes
 // of the objects.
 func missingSource(s *diagnose.Session, src *source.Program) []string {
@@ -117,6 +114,5 @@ func missingSource(s *diagnose.Session, src *source.Program) []string {
 	for _, c := range objects(s, src) {
 		c.live(tracer)
 	}
-	missing := tracer.Missing()
-	return missing[:min(len(missing), morePackages)]
+	return hot.Affordable(src, tracer.Missing())
 }

@@ -214,7 +214,7 @@ func (s *scan) notRead(callee *ssa.Function) {
 	if callee == nil {
 		return
 	}
-	if pkg := flow.Origin(callee).Package(); pkg != nil {
+	if pkg := flow.Origin(callee).Package(); pkg != nil && pkg.Pkg.Path() != "runtime" { // large, and of addresses, not of values
 		s.missing[pkg.Pkg.Path()] = true
 	}
 }

@@ -34,7 +34,8 @@ type Request struct {
 
 // Program is the code that was read. It is not safe for concurrent use.
 type Program struct {
-	dir      string // where names that lead out of it begin
+	Read     []*packages.Package // the packages that were read
+	dir      string              // where names that lead out of it begin
 	fset     *token.FileSet
 	files    map[string][]*file // by base name
 	directed []*directed
@@ -71,17 +72,16 @@ func Load(ctx context.Context, r Request) (*Program, []error, error) {
 		return nil, nil, fmt.Errorf("load the packages of the hot lines: %w", err)
 	}
 	var problems []error
-	var good []*packages.Package
 	for _, pkg := range loaded {
 		if len(pkg.Errors) > 0 || pkg.IllTyped || pkg.Types == nil {
 			problems = append(problems, problemOf(pkg))
 			continue
 		}
-		good = append(good, pkg)
+		p.Read = append(p.Read, pkg)
 		p.sizes = pkg.TypesSizes
 		p.addFiles(pkg)
 	}
-	if err := p.build(good); err != nil {
+	if err := p.build(p.Read); err != nil {
 		problems = append(problems, err)
 	}
 	return p, problems, nil

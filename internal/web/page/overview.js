@@ -92,8 +92,8 @@ function environment(report) {
 // setApart lists what is allocated by tests and by nobody who can be named.
 function setApart(report) {
   if (report.set_apart.length === 0) return null;
-  return el("details", {}, el("summary", {}, `Set apart: ${report.set_apart.length} ${report.set_apart.length === 1 ? "line" : "lines"} without your code on the stack, of tests, or in CPU samples alone`),
-    table("Set apart", [
+  return el("details", {}, el("summary", {}, `Excluded: ${report.set_apart.length} ${report.set_apart.length === 1 ? "line" : "lines"} without your code on the stack, of tests, or in CPU samples alone`),
+    table("Excluded", [
       { title: "function", cell: (f) => shortName(f.site.function) || "–", class: "name" },
       { title: "line", cell: (f) => `${f.site.file}:${f.site.line}`, class: "name" },
       { title: "CPU", cell: (f) => share(f.cost.cpu_share) },
