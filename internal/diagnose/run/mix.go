@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -32,9 +33,19 @@ func (m *MixTally) addTiny(t tinyCount) {
 // maxSizes bounds the block sizes kept for a part of a site: more sizes than this show no pattern.
 const maxSizes = 512
 
+// blockSize is the size of a sample's blocks, where the profile says it; else 0.
+func blockSize(s evidence.Sample) unit.Bytes {
+	for _, l := range s.Labels {
+		if l.Key == "bytes" && l.Text == "" {
+			return unit.Bytes(l.Number)
+		}
+	}
+	return 0
+}
+
 // addMix counts objects of one kind and their block size. Profiles keep a sample for each
-// size, so a sample's mean is the size of its blocks.
-func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
+// size, so a sample's mean is the size of its blocks, but for rounding.
+func (t *Site) addMix(k MixKey, objects, bytes float64, block unit.Bytes) *MixTally {
 	m := t.Mix[k]
 	if m == nil {
 		if t.Mix == nil {
@@ -48,7 +59,7 @@ func (t *Site) addMix(k MixKey, objects, bytes float64) *MixTally {
 	if objects == 0 {
 		return m
 	}
-	size := unit.Bytes(math.Round(bytes / objects))
+	size := cmp.Or(block, unit.Bytes(math.Round(bytes/objects)))
 	if _, ok := m.sizes[size]; ok || len(m.sizes) < maxSizes {
 		vote(&m.sizes, size, objects)
 	}

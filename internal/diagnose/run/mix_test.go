@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -27,5 +28,20 @@ func TestFirstArrays(t *testing.T) {
 	}
 	if n := len((&MixTally{sizes: map[unit.Bytes]float64{16: 9}}).split(finding.KindString, TinyScale{})); n != 1 {
 		t.Errorf("%d sizes where nothing was counted", n)
+	}
+}
+
+// TestBlockSize: a sample's own figure counts, for its scaled sums are rounded.
+func TestBlockSize(t *testing.T) {
+	s := evidence.Sample{Labels: []evidence.Label{{Key: "bytes", Text: "mine"}, {Key: "bytes", Number: 1792, Unit: "bytes"}}}
+	for _, c := range []struct {
+		of   evidence.Sample
+		want unit.Bytes
+	}{{s, 1792}, {evidence.Sample{}, 1793}} {
+		var site Site
+		site.addMix(MixKey{}, 3, 3*1792+2, blockSize(c.of))
+		if got := site.SizeCounts(TinyScale{}); len(got) != 1 || got[0].Size != c.want {
+			t.Errorf("%v: %v, want blocks of %v", c.of.Labels, got, c.want)
+		}
 	}
 }

@@ -513,7 +513,7 @@ func (d *Data) addHeap(h heapSample, seen map[*Site]*[2]float64) {
 		vote(&t.Kinds, k, math.Abs(bytes))
 	}
 	pointers := d.Sites.kind.Pointers(h.s.Stack)
-	m := t.addMix(MixKey{k, p.Via}, objects, bytes)
+	m := t.addMix(MixKey{k, p.Via}, objects, bytes, blockSize(h.s))
 	m.pointers[pointers] += math.Abs(objects)
 	if h.raw {
 		m.addTiny(tinyOf(p, pointers, objects, bytes))
