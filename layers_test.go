@@ -143,6 +143,11 @@ var layers = []layer{
 		why:    "what is worth reading follows from the findings alone",
 	},
 	{
+		folder: "internal/prescribe/callees",
+		others: []string{"golang.org/x/tools/go/packages"},
+		why:    "which packages take which others with them follows from what imports what",
+	},
+	{
 		folder: "internal/prescribe/layout",
 		why:    "sizes of types are told without knowing who asks",
 	},

@@ -12,6 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/advice"
+	"github.com/heaptrim/heaptrim/internal/prescribe/callees"
 	"github.com/heaptrim/heaptrim/internal/prescribe/hot"
 	"github.com/heaptrim/heaptrim/internal/prescribe/life"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
@@ -114,5 +115,5 @@ func missingSource(s *diagnose.Session, src *source.Program) []string {
 	for _, c := range objects(s, src) {
 		c.live(tracer)
 	}
-	return hot.Affordable(src, tracer.Missing())
+	return callees.Affordable(src.Read, tracer.Missing())
 }

@@ -2,29 +2,21 @@
 package hot
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
-// Limits: the hottest findings and lines, the packages that are read for them, those that are read of their callees, and
-// those that must be read for these.
+// Limits: the hottest findings and lines, and the packages that are read for them.
 const (
-	findings    = 120
-	most        = 16
-	mostCallees = 24
-	mostTaken   = 100
+	findings = 120
+	packages = 16
 )
 
 // Packages lists the findings' packages, by import path or as a pattern, those of the heaviest first.
@@ -55,7 +47,7 @@ func Packages(d *finding.Diagnosis) []string {
 		}
 		return out[i] < out[j]
 	})
-	return out[:min(len(out), most)]
+	return out[:min(len(out), packages)]
 }
 
 // mainOf is a pattern for the command whose functions are in a file: they do not carry its import path. It is "" where the
@@ -102,46 +94,4 @@ func Source(ctx context.Context, d *finding.Diagnosis, progress func(format stri
 		warnings = append(warnings, "cures are named without some of the source: "+e.Error())
 	}
 	return p, warnings
-}
-
-// Affordable are those of some packages of callees that may be read from source, too. A package that is read from source
-// takes with it what imports it, up to the packages that were read already, or its types would be two: those that take the
-// fewest come first, while there are few in all.
-func Affordable(src *source.Program, callees []string) []string {
-	importedBy := map[string][]string{}
-	packages.Visit(src.Read, nil, func(p *packages.Package) {
-		for _, i := range p.Imports {
-			importedBy[i.PkgPath] = append(importedBy[i.PkgPath], p.PkgPath)
-		}
-	})
-	taken := map[string]bool{}
-	for _, p := range src.Read {
-		take(p.PkgPath, importedBy, taken)
-	}
-	free := len(taken)
-	with := func(path string) map[string]bool {
-		all := maps.Clone(taken)
-		take(path, importedBy, all)
-		return all
-	}
-	callees = slices.Clone(callees)
-	slices.SortStableFunc(callees, func(a, b string) int { return cmp.Compare(len(with(a)), len(with(b))) })
-	var out []string
-	for _, path := range callees {
-		if all := with(path); len(out) < mostCallees && len(all)-free <= mostTaken {
-			out, taken = append(out, path), all
-		}
-	}
-	return out
-}
-
-// take adds a package and all that import it.
-func take(path string, importedBy map[string][]string, taken map[string]bool) {
-	if taken[path] {
-		return
-	}
-	taken[path] = true
-	for _, p := range importedBy[path] {
-		take(p, importedBy, taken)
-	}
 }
