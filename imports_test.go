@@ -156,3 +156,15 @@ func listPackages(t *testing.T, goos string) []goPackage {
 	}
 	return list
 }
+
+// testOnly lists what tests may import of other modules beyond their layer.
+var testOnly = []string{
+	"github.com/google/pprof/profile", // the yardstick of our profile reader and writer
+	"github.com/rogpeppe/go-internal", // scripts of the command line, txtar archives
+	"github.com/klauspost/compress",   // makes and damages compressed input
+	"golang.org/x/perf/benchmath",     // the yardstick of our statistics
+	"golang.org/x/exp/trace",          // reads the traces that a recording makes
+	"golang.org/x/tools/go/packages",  // reads the standard library that a table speaks of
+	modulePath + "/internal",          // a test may build its input with any stage …
+	modulePath + "/examples/gateway",  // … or with the example, but not with a command
+}

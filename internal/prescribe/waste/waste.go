@@ -130,10 +130,13 @@ func PrintsHex(l *source.Line, e *source.Expr) bool {
 	})
 }
 
-// Filled reports whether a call parses a text into a template that is not made by the same expression, or that the
-// expression gives functions of its own: there is more in it than its text.
+// Filled reports whether a call parses a text into a template that is not made by the same expression, makes one for a
+// field, or is of an expression that gives it functions of its own: there is more in it than its text.
 func Filled(e *source.Expr) bool {
 	call, ok := e.Node().(*ast.CallExpr)
+	if ok && strings.HasSuffix(e.Call.Callee, "/template.New") {
+		return filledLater(e)
+	}
 	if !ok || !strings.HasSuffix(e.Call.Callee, "/template.(*Template).Parse") {
 		return false
 	}
@@ -142,7 +145,7 @@ func Filled(e *source.Expr) bool {
 		if !ok {
 			return true
 		}
-		if sel.Sel.Name == "Funcs" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { _, literal := a.(*ast.CompositeLit); return literal }) {
+		if givesFuncs(sel, call) {
 			return true
 		}
 		if sel.Sel.Name == "New" {
@@ -152,6 +155,32 @@ func Filled(e *source.Expr) bool {
 			return true
 		}
 	}
+}
+
+// filledLater reports whether the calls on a template that an expression makes give it functions of their own, or leave it
+// to a field without a text.
+func filledLater(e *source.Expr) bool {
+	path := e.Path()
+	for i := len(path) - 1; i > 0; i -= 2 {
+		sel, ok := path[i].(*ast.SelectorExpr)
+		if !ok {
+			assign, ok := path[i].(*ast.AssignStmt)
+			if !ok {
+				return false
+			}
+			_, field := assign.Lhs[0].(*ast.SelectorExpr)
+			return field
+		}
+		if call, ok := path[i-1].(*ast.CallExpr); !ok || givesFuncs(sel, call) || strings.HasPrefix(sel.Sel.Name, "Parse") {
+			return ok && givesFuncs(sel, call)
+		}
+	}
+	return false
+}
+
+// givesFuncs reports whether a call gives a template functions that are listed there.
+func givesFuncs(sel *ast.SelectorExpr, call *ast.CallExpr) bool {
+	return sel.Sel.Name == "Funcs" && slices.ContainsFunc(call.Args, func(a ast.Expr) bool { _, literal := a.(*ast.CompositeLit); return literal })
 }
 
 // Heaviest is the largest cost of any of the lines, as a share of CPU or of

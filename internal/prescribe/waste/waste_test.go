@@ -1,9 +1,11 @@
 package waste
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"github.com/heaptrim/heaptrim/internal/prescribe/sourcetest"
 )
 
@@ -37,6 +39,12 @@ func parse(t *template.Template, text string, list template.FuncMap) {
 	template.New("a").Funcs(list).Parse(text)                                         // text
 	template.New("a").Funcs(template.FuncMap{"f": func() string { return text }}).Parse(text) // filled
 	t.Parse(text)                                                                     // filled
+	template.Must(template.New("a").Option("b").Parse(text)) // whole
+	template.New("a").Funcs(template.FuncMap{"f": func() string { return text }}).Parse(text) // later
+	made := template.New("a").Option("b") // whole
+	var held struct{ t *template.Template }
+	held.t = made
+	held.t = template.New("a").Option("b") // later
 }
 
 func keys(m reflect.Value, seen map[any]bool) (all []reflect.Value) {
@@ -142,6 +150,11 @@ func TestCalls(t *testing.T) {
 		case "varies", "constant":
 			if FormatVaries(l, e) != (want == "varies") {
 				t.Errorf("%s: the format is taken for something else", text)
+			}
+		case "whole", "later":
+			at := slices.IndexFunc(l.Exprs, func(e *source.Expr) bool { return e.Call.Callee == "text/template.New" })
+			if at < 0 || Filled(l.Exprs[at]) != (want == "later") {
+				t.Errorf("%s: what is in the template is taken for something else", text)
 			}
 		case "text", "filled":
 			if Filled(e) != (want == "filled") {
