@@ -85,9 +85,8 @@ func (r *row) measure(ctx context.Context, c corpus.Case, at string) error {
 	return nil
 }
 
-// slower reports whether the fix costs time, beside the state before and what people made of it: more than a tenth, which
-// these machines differ by. Where people's own change is slower by chance, such as by where its code came to lie, so is its like.
-func (r *row) slower() bool { return r.Times[1] > 1.1*max(r.Times[0], r.Times[2]) }
+// slower reports whether the fix costs time: more than a tenth, which these machines differ by.
+func (r *row) slower() bool { return r.Times[1] > 1.1*r.Times[0] }
 
 func median[T any](list []T, of func(T) float64) float64 {
 	var all []float64
