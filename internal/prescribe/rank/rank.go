@@ -208,11 +208,11 @@ func PlacedAt(f *finding.Finding, at evidence.Site) *finding.Finding {
 const mostIdle = 4
 
 // beside reports whether a line of a benchmark allocates far more in an operation than package testing counted for all
-// lines together: most of it then runs while the timer stands, in set-up, or in a goroutine of its own.
+// lines together: most of them come from set-up, from code that runs while the timer is stopped, or from another goroutine.
 func beside(d *finding.Diagnosis, f *finding.Finding) bool {
 	const (
-		most  = 2  // times what was counted: the two passes have different numbers of operations
-		small = 64 // bytes: package testing cuts its figure off
+		most  = 2  // multiple of the counted bytes; the passes differ in their number of operations, so it is above 1
+		small = 64 // bytes; package testing truncates its figure
 	)
 	for _, r := range d.Runs {
 		if d.Target.Kind == evidence.TargetPackages && r.Name == f.Run && r.BytesPerOp > 0 {
