@@ -45,7 +45,9 @@ func Run(ctx context.Context, s *diagnose.Session, o Options) *finding.Prescript
 	p.Warnings = problems
 	if more := missingSource(s, src); len(more) > 0 {
 		src = nil // or there are two in memory
-		src, _ = hot.Source(ctx, d, o.Progress, more)
+		if src, problems = hot.Source(ctx, d, o.Progress, more); src == nil {
+			p.Warnings = append(p.Warnings, problems...)
+		}
 	}
 	candidates := newCandidates(s, src)
 	give(candidates, o.Trials)
