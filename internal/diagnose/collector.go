@@ -62,6 +62,14 @@ func (m collectorModel) churn() float64 {
 	return m.marginal.PerAlloc
 }
 
+// limitOf is the memory limit of the environment, or the one that the program set itself, as GOMEMLIMIT takes it.
+func limitOf(env evidence.Environment, l run.CollectorLog) string {
+	if set := l.MemLimit(); set != "" && (env.GOMEMLIMIT == "" || env.GOMEMLIMIT == "off") {
+		return set
+	}
+	return env.GOMEMLIMIT
+}
+
 // fitCollector fits the model to one run.
 func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 	var m collectorModel
@@ -82,9 +90,7 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 		told, _ := d.GoalOf(d.Collector.Stats[len(d.Collector.Stats)-1], env) // without it there is no gogc
 		env.GOGC = cmp.Or(told.Gogc, env.GOGC)
 	}
-	if l := d.Collector.MemLimit(); l != "" && (env.GOMEMLIMIT == "" || env.GOMEMLIMIT == "off") {
-		env.GOMEMLIMIT = l // the program may have set it
-	}
+	env.GOMEMLIMIT = limitOf(env, d.Collector)
 	set, err := run.SettingOf(env)
 	if err != nil {
 		m.why = "not known: " + err.Error()

@@ -67,9 +67,7 @@ func Open(ctx context.Context, b *bundle.Bundle, o Options) (*Session, error) {
 	if len(runs) == 0 {
 		return nil, noEvidence(m, d.Warnings)
 	}
-	if l := busiest(runs).Collector.MemLimit(); l != "" && (d.Environment.GOMEMLIMIT == "" || d.Environment.GOMEMLIMIT == "off") {
-		d.Environment.GOMEMLIMIT = l // the program may have set it
-	}
+	d.Environment.GOMEMLIMIT = limitOf(d.Environment, busiest(runs).Collector)
 	if g := busiest(runs).Collector.Gogc(); g != "" {
 		d.Environment.GOGC = g
 	}
