@@ -33,6 +33,10 @@ func (m *MixTally) addTiny(t tinyCount) {
 // maxSizes bounds the block sizes kept for a part of a site: more sizes than this show no pattern.
 const maxSizes = 512
 
+// rounding is by which part the mean of a sample's blocks may differ from the size that the profile names: what is further
+// off is not their size.
+const rounding = 0.01
+
 // blockSize is the size of a sample's blocks, where the profile says it; else 0.
 func blockSize(s evidence.Sample) unit.Bytes {
 	for _, l := range s.Labels {
@@ -59,7 +63,10 @@ func (t *Site) addMix(k MixKey, objects, bytes float64, block unit.Bytes) *MixTa
 	if objects == 0 {
 		return m
 	}
-	size := cmp.Or(block, unit.Bytes(math.Round(bytes/objects)))
+	size := unit.Bytes(math.Round(bytes / objects))
+	if off := math.Abs(float64(block) - bytes/objects); block > 0 && off <= 1+rounding*float64(block) {
+		size = block
+	}
 	if _, ok := m.sizes[size]; ok || len(m.sizes) < maxSizes {
 		vote(&m.sizes, size, objects)
 	}

@@ -33,15 +33,20 @@ func TestFirstArrays(t *testing.T) {
 
 // TestBlockSize: a sample's own figure counts, for its scaled sums are rounded.
 func TestBlockSize(t *testing.T) {
-	s := evidence.Sample{Labels: []evidence.Label{{Key: "bytes", Text: "mine"}, {Key: "bytes", Number: 1792, Unit: "bytes"}}}
+	s := labelled(1792)
+	s.Labels = append([]evidence.Label{{Key: "bytes", Text: "mine"}}, s.Labels...)
 	for _, c := range []struct {
 		of   evidence.Sample
 		want unit.Bytes
-	}{{s, 1792}, {evidence.Sample{}, 1793}} {
+	}{{s, 1792}, {evidence.Sample{}, 1793}, {labelled(-1), 1793}, {labelled(1 << 60), 1793}, {labelled(16), 1793}} {
 		var site Site
 		site.addMix(MixKey{}, 3, 3*1792+2, blockSize(c.of))
 		if got := site.SizeCounts(TinyScale{}); len(got) != 1 || got[0].Size != c.want {
 			t.Errorf("%v: %v, want blocks of %v", c.of.Labels, got, c.want)
 		}
 	}
+}
+
+func labelled(size int64) evidence.Sample {
+	return evidence.Sample{Labels: []evidence.Label{{Key: "bytes", Number: size, Unit: "bytes"}}}
 }
