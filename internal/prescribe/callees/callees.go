@@ -15,9 +15,9 @@ const (
 	mostTaken   = 100
 )
 
-// Affordable are those of some packages of callees that may be read from source, too. A package that is read from source
-// takes with it what imports it, up to the packages that were read already, or its types would be two: those that take the
-// fewest come first, while there are few in all.
+// Affordable are those of some packages of callees that may be read from source, too. go/packages then reads all packages
+// that import such a package from source as well, so that each type exists once. The packages that need the fewest others
+// come first, and the others are bounded.
 func Affordable(read []*packages.Package, callees []string) []string {
 	importedBy := map[string][]string{}
 	packages.Visit(read, nil, func(p *packages.Package) {
@@ -35,8 +35,12 @@ func Affordable(read []*packages.Package, callees []string) []string {
 		take(path, importedBy, all)
 		return all
 	}
+	cost := map[string]int{}
+	for _, path := range callees {
+		cost[path] = len(with(path))
+	}
 	callees = slices.Clone(callees)
-	slices.SortStableFunc(callees, func(a, b string) int { return cmp.Compare(len(with(a)), len(with(b))) })
+	slices.SortStableFunc(callees, func(a, b string) int { return cmp.Compare(cost[a], cost[b]) })
 	var out []string
 	for _, path := range callees {
 		if all := with(path); len(out) < mostCallees && len(all)-free <= mostTaken {

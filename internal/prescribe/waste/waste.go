@@ -171,8 +171,12 @@ func filledLater(e *source.Expr) bool {
 			_, field := assign.Lhs[0].(*ast.SelectorExpr)
 			return field
 		}
-		if call, ok := path[i-1].(*ast.CallExpr); !ok || givesFuncs(sel, call) || strings.HasPrefix(sel.Sel.Name, "Parse") {
-			return ok && givesFuncs(sel, call)
+		call, ok := path[i-1].(*ast.CallExpr)
+		switch {
+		case !ok || strings.HasPrefix(sel.Sel.Name, "Parse"):
+			return false
+		case givesFuncs(sel, call):
+			return true
 		}
 	}
 	return false
