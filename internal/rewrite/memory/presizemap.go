@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -166,10 +167,40 @@ func (s *site) insertsInto(dst target, maker, fn inspector.Cursor) []code.Growth
 		case *ast.CallExpr:
 			if s.Callee(n) == "maps.Copy" && len(n.Args) == 2 && dst == (target{s.Source(n.Args[0]), s.RootOf(n.Args[0])}) {
 				out = append(out, code.Growth{At: c, Lens: n.Args[1:]})
+			} else if sel, ok := n.Fun.(*ast.SelectorExpr); ok && dst == (target{s.Source(sel.X), s.RootOf(sel.X)}) && s.insertsOne(n) {
+				out = append(out, code.Growth{At: c, Fixed: 1})
 			}
 		}
 	}
 	return out
+}
+
+// insertsOne reports whether a call of a method of the package puts one entry into its receiver, a map or a pointer to one.
+func (s *site) insertsOne(call *ast.CallExpr) bool {
+	fn, _ := typeutil.Callee(s.Info(), call).(*types.Func)
+	if fn == nil {
+		return false
+	}
+	in, decl := s.FuncOf(fn.Origin())
+	if decl == nil || decl.Body == nil || decl.Recv == nil || len(decl.Recv.List[0].Names) == 0 {
+		return false
+	}
+	there, receiver, n := &site{&code.Site{File: in}}, in.Info().Defs[decl.Recv.List[0].Names[0]], 0
+	body, _ := in.Root.FindNode(decl.Body)
+	for c := range body.Preorder((*ast.IndexExpr)(nil), (*ast.ForStmt)(nil), (*ast.RangeStmt)(nil)) {
+		index, ok := c.Node().(*ast.IndexExpr)
+		if !ok {
+			return false
+		}
+		whole := ast.Unparen(index.X)
+		if star, ok := whole.(*ast.StarExpr); ok {
+			whole = star.X
+		}
+		if there.inserts(c) && receiver != nil && in.NamedBy(whole) == receiver {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // emptyMap is the type of an expression that makes a map without a size; "" for others.
