@@ -99,25 +99,29 @@ func (s *site) ownCopy(x ast.Expr) []code.Edit {
 func AppendInPlace(on *code.Site) []code.Edit {
 	s := &site{on}
 	x, what := s.copied()
+	if x == nil {
+		x, what = s.roundTrip()
+	}
 	if x == nil || what != mutable || s.Cur.ParentEdgeKind() != edge.CallExpr_Args {
 		return nil
 	}
 	outer := s.Cur.Parent()
 	call := outer.Node().(*ast.CallExpr)
-	if s.Builtin(call, "append") == nil || call.Args[0] != s.Cur.Node() {
+	if call.Args[0] != s.Cur.Node() || s.Builtin(call, "append") == nil && !s.appends(call) && !s.appendsOwn(call) {
 		return nil
 	}
 	edit := s.instead(x)
 	edit.Text = fmt.Sprintf("append to `%s` itself instead of to a copy", code.Brief(s.Source(x)))
 	edit.Open = fmt.Sprintf("nothing that shares the memory of `%s` must be read afterwards", s.Source(x))
-	switch outer.ParentEdgeKind() {
-	case edge.AssignStmt_Rhs:
+	switch kind, i := outer.ParentEdge(); {
+	case kind == edge.AssignStmt_Rhs:
 		assign := outer.Parent().Node().(*ast.AssignStmt)
-		if len(assign.Lhs) == 1 && s.Source(assign.Lhs[0]) == s.Source(x) && !s.handsOn(x) {
+		if len(assign.Rhs) == 1 && s.Source(assign.Lhs[0]) == s.Source(x) && !s.handsOn(x) {
 			return []code.Edit{edit}
 		}
-	case edge.ReturnStmt_Results:
-		if fn := code.Declaration(s.Cur); fn != nil && s.appendStyle(fn, x) {
+	case kind == edge.ReturnStmt_Results && i == 0 && code.Declaration(s.Cur) != nil:
+		fn, ok := s.Info().Defs[code.Declaration(s.Cur).Name].(*types.Func)
+		if ok && appendStyle(fn) && fn.Signature().Params().At(0) == s.Local(x) {
 			return []code.Edit{edit}
 		}
 	}
@@ -130,9 +134,10 @@ func (s *site) handsOn(x ast.Expr) bool {
 	v := s.Local(x)
 	fn, _ := code.Function(s.Cur)
 	params, _ := code.Signature(fn)
-	if v == nil || v.Pos() < params.Pos() || v.Pos() >= params.End() {
-		return false
-	}
+	return v != nil && v.Pos() >= params.Pos() && v.Pos() < params.End() && s.handsOnIn(v, fn)
+}
+
+func (s *site) handsOnIn(v *types.Var, fn inspector.Cursor) bool {
 	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool {
 		switch u.ParentEdgeKind() {
 		case edge.AssignStmt_Lhs, edge.ReturnStmt_Results, edge.IndexExpr_X, edge.RangeStmt_X, edge.SliceExpr_X:
@@ -155,15 +160,24 @@ func (s *site) appends(call *ast.CallExpr) bool {
 	return ok && strings.HasPrefix(name, "Append") && slices.Contains(appending, pkg)
 }
 
+// appendsOwn reports whether a call is to a function of the package that appends to its first argument, returns it, and does no more with it.
+func (s *site) appendsOwn(call *ast.CallExpr) bool {
+	fn, _ := typeutil.Callee(s.Info(), call).(*types.Func)
+	in, decl := s.FuncOf(fn)
+	if decl == nil || decl.Body == nil || !appendStyle(fn) {
+		return false
+	}
+	c, _ := in.Root.FindNode(decl)
+	return !(&site{&code.Site{File: in}}).handsOnIn(fn.Signature().Params().At(0), c)
+}
+
 // appending are packages whose functions that begin with Append do as append does, by their documentation.
 var appending = []string{"strconv", "fmt", "unicode/utf8", "unicode/utf16", "encoding/binary"}
 
-// appendStyle reports whether a function appends to its first parameter, as its name and its result
-// say.
-func (s *site) appendStyle(fn *ast.FuncDecl, x ast.Expr) bool {
-	params := fn.Type.Params.List
-	return strings.HasPrefix(strings.ToLower(fn.Name.Name), "append") && len(params) > 0 && len(params[0].Names) > 0 &&
-		s.Info().Defs[params[0].Names[0]] == types.Object(s.Local(x))
+// appendStyle reports whether a function appends to its first parameter, as its name and its results say.
+func appendStyle(fn *types.Func) bool {
+	in, out := fn.Signature().Params(), fn.Signature().Results()
+	return strings.HasPrefix(strings.ToLower(fn.Name()), "append") && in.Len() > 0 && out.Len() > 0 && types.Identical(in.At(0).Type(), out.At(0).Type())
 }
 
 // instead puts the original in place of the site.
