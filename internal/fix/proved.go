@@ -11,7 +11,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
-// proving is the part of a search that tries what the source proves. All that saves something is counted first, each
+// proving is the part of a search that tries first what the source proves. All that saves something is counted first, each
 // on top of the others; then the judge looks at the edits of a package together. Where they do not hold, it looks at
 // each half.
 type proving struct {
@@ -26,7 +26,7 @@ type group struct {
 	whole   bool       // one saves all that the finding allocates
 }
 
-// proved tries the edits of all findings that the source proves, and takes them off the lists.
+// proved tries the edits of all findings that the source proves, with those that stand in their place, and takes them off the lists.
 func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.Edit) (err error) {
 	p := &proving{search: s}
 	defer func() { p.giveUp() }()
@@ -35,26 +35,19 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 		if _, ok := s.benchs[row.Run]; !ok {
 			continue
 		}
-		var safe, rest []code.Edit
-		for _, e := range lists[i] {
-			if e.Safe() {
-				safe = append(safe, e)
-			} else {
-				rest = append(rest, e)
-			}
-		}
-		if lists[i] = rest; len(safe) == 0 {
+		var edits []code.Edit
+		if edits, lists[i] = s.first(lists[i]); len(edits) == 0 {
 			continue
 		}
-		worth := promise(s.report, s.benchs[row.Run], row, safe)
+		worth := promise(s.report, s.benchs[row.Run], row, edits)
 		if s.o.Budget > 0 && p.counts() && (worth < little*most || time.Now().After(look)) {
 			look, most = s.until, 0
 			if err := p.settle(ctx); err != nil {
 				return err
 			}
 		}
-		s.o.Progress("finding %d of %d, %s: %d proved edits to try%s", i+1, len(rows), spot(row.Site), len(safe), s.left())
-		all := s.attempts(row, safe)
+		s.o.Progress("finding %d of %d, %s: %d edits to try first%s", i+1, len(rows), spot(row.Site), len(edits), s.left())
+		all := s.attempts(row, edits)
 		if err := p.row(ctx, slices.Clone(all)); err != nil {
 			p.open[len(p.open)-1].spare = all
 			return err
@@ -62,6 +55,33 @@ func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.
 		most = max(most, worth)
 	}
 	return p.settle(ctx)
+}
+
+// first parts the edits of a finding into those that the source proves, which are tried first, and the others. Where edits
+// with a question may be kept, those that change the text of a proved one go with it: one of them alone can be kept, the better.
+func (s *search) first(edits []code.Edit) (first, others []code.Edit) {
+	for _, e := range edits {
+		if e.Safe() {
+			first = append(first, e)
+		}
+	}
+	proved := slices.Clip(first)
+	for _, e := range edits {
+		switch {
+		case e.Safe():
+		case s.o.Review && slices.ContainsFunc(proved, func(p code.Edit) bool { return overlap(p, e) }):
+			first = append(first, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	return first, others
+}
+
+// overlap reports whether edits change the same text.
+func overlap(edits ...code.Edit) bool {
+	_, err := Files(edits)
+	return errors.Is(err, code.ErrOverlap)
 }
 
 // little is a part of the most that an edit promised. Before edits that promise less than that are tried, the judge looks at
@@ -101,10 +121,7 @@ func (p *proving) row(ctx context.Context, open []*Attempt) error {
 }
 
 // overlaps reports whether an attempt changes text that a kept edit changes.
-func (p *proving) overlaps(a *Attempt) bool {
-	_, err := Files(append(slices.Clone(p.kept), a.Edit))
-	return errors.Is(err, code.ErrOverlap)
-}
+func (p *proving) overlaps(a *Attempt) bool { return overlap(append(slices.Clone(p.kept), a.Edit)...) }
 
 // settle judges the edits that were counted.
 func (p *proving) settle(ctx context.Context) error {
