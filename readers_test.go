@@ -15,6 +15,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/above"
 	"github.com/heaptrim/heaptrim/internal/ingest/benchlog"
 	"github.com/heaptrim/heaptrim/internal/ingest/escapes"
 	"github.com/heaptrim/heaptrim/internal/ingest/exectrace"
@@ -156,6 +157,12 @@ func readers() []reader {
 			return []byte(strings.Repeat(`{"t_ns":1000,"v":{"/gc/heap/live:bytes":123456,"/cpu/classes/idle:cpu-seconds":1.5}}`+"\n", 20))
 		}, func(_ *testing.T, data []byte) error {
 			_, err := metrics.Scan("damaged", bytes.NewReader(data), func(evidence.Metrics) error { return nil })
+			return err
+		}},
+		{"functions of the runtime", func(*testing.T) []byte {
+			return []byte("heaptrim.above/1\n0x1f0 runtime.mallocgc runtime.growslice\n0x2f0\nend\n")
+		}, func(_ *testing.T, data []byte) error {
+			_, err := above.Read("damaged", bytes.NewReader(data))
 			return err
 		}},
 		{"machine code", func(*testing.T) []byte {

@@ -199,7 +199,7 @@ func (b *Bundle) problem(format string, args ...any) {
 func kinds() []evidence.Kind {
 	return []evidence.Kind{
 		evidence.KindCPU, evidence.KindAllocs, evidence.KindHeap, evidence.KindGCTrace,
-		evidence.KindBench, evidence.KindMetrics, evidence.KindMemStats, evidence.KindEscapes,
+		evidence.KindBench, evidence.KindMetrics, evidence.KindMemStats, evidence.KindAbove, evidence.KindEscapes,
 		evidence.KindTrace, evidence.KindPerf, evidence.KindLoad, evidence.KindCode,
 	}
 }

@@ -188,7 +188,7 @@ func (w *Writer) Measured() bool {
 }
 
 // besides are the kinds of parts that are not enough alone.
-var besides = []evidence.Kind{evidence.KindCode, evidence.KindMemStats, evidence.KindMetrics}
+var besides = []evidence.Kind{evidence.KindCode, evidence.KindMemStats, evidence.KindAbove, evidence.KindMetrics}
 
 // Close ends the bundle. complete means that nothing was cut short. Only the first
 // Close counts, so a deferred Close(false) covers early returns.

@@ -24,14 +24,15 @@ type Kind string
 
 // The kinds of part.
 const (
-	KindCPU      Kind = "cpu-profile"    // pprof, cpu/nanoseconds
-	KindAllocs   Kind = "allocs-profile" // pprof, cumulative since start, or the delta of one window
-	KindHeap     Kind = "heap-profile"   // pprof snapshot whose in-use columns matter
-	KindGCTrace  Kind = "gctrace"        // text of GODEBUG=gctrace=1, with or without gcpacertrace=1
-	KindBench    Kind = "benchmark"      // Go benchmark text
-	KindMetrics  Kind = "metrics"        // JSON lines of runtime/metrics samples
-	KindMemStats Kind = "memstats"       // heap profile with debug=1, for its runtime.MemStats tail
-	KindEscapes  Kind = "escapes"        // compiler output of -gcflags=-m or -m=2
+	KindCPU      Kind = "cpu-profile"       // pprof, cpu/nanoseconds
+	KindAllocs   Kind = "allocs-profile"    // pprof, cumulative since start, or the delta of one window
+	KindHeap     Kind = "heap-profile"      // pprof snapshot whose in-use columns matter
+	KindGCTrace  Kind = "gctrace"           // text of GODEBUG=gctrace=1, with or without gcpacertrace=1
+	KindBench    Kind = "benchmark"         // Go benchmark text
+	KindMetrics  Kind = "metrics"           // JSON lines of runtime/metrics samples
+	KindMemStats Kind = "memstats"          // heap profile with debug=1, for its runtime.MemStats tail
+	KindAbove    Kind = "runtime-functions" // through which of them calls of the program allocated
+	KindEscapes  Kind = "escapes"           // compiler output of -gcflags=-m or -m=2
 	KindTrace    Kind = "execution-trace"
 	KindPerf     Kind = "perf"
 	KindLoad     Kind = "load-output" // what the load tool printed

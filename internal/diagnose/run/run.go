@@ -13,6 +13,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/diagnose/stack"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/ingest/above"
 	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/kernel"
 )
@@ -83,7 +84,8 @@ type Reader struct {
 	Kind  alloc.Kinder
 	Warn  func(format string, args ...any)
 
-	lastPath string // of the profile opened last
+	calls    map[string]above.Calls // by the path of their part
+	lastPath string                 // of the profile opened last
 	last     *evidence.Profile
 }
 
@@ -408,6 +410,9 @@ func (r *Reader) OpenHeap(part evidence.Part) (*evidence.Profile, heapColumns, e
 	if cols.AllocBytes < 0 && cols.InUseBytes < 0 {
 		return nil, cols, fmt.Errorf("%s: a heap profile without alloc_space and inuse_space", part.Path)
 	}
+	if calls := r.above(part); calls != nil {
+		p = calls.Over(p)
+	}
 	return p, cols, nil
 }
 
@@ -417,13 +422,13 @@ func (r *Reader) heap(d *Data, h HeapUse) error {
 	if err != nil {
 		return err
 	}
-	part, u := h.Part, h.use
+	part, u, calls := h.Part, h.use, r.above(h.Part)
 	if cols.AllocBytes < 0 {
 		u.Alloc = 0
 	}
 	if u.Alloc > 0 {
 		d.Heap.Allocs = true
-		d.Heap.Raw = d.Heap.Raw || part.Raw
+		d.Heap.Raw = d.Heap.Raw || part.Raw || calls != nil
 		d.Heap.Ops += float64(part.Ops)
 		d.Heap.Window += part.Wall
 	}
@@ -446,7 +451,7 @@ func (r *Reader) heap(d *Data, h HeapUse) error {
 		if c.Tool(s.Stack) {
 			return nil
 		}
-		d.addHeap(heapSample{c, s, cols, u, rate, part.Raw}, seen)
+		d.addHeap(heapSample{c, s, cols, u, rate, part.Raw || knows(calls, s.Stack)}, seen)
 		return nil
 	})
 	if u.InUse {

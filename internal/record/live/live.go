@@ -309,7 +309,7 @@ func removeIfThere(name string) error {
 }
 
 // memStats keeps the MemStats at the end of the text profile. The stacks before it are
-// in the allocation profile in a better form. The first two are the ends of the window
+// in the allocation profile in a better form, but for the runtime's functions at their leaves. The first two are the ends of the window
 // without a profile. Wall is the time since the one before.
 func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 	at := time.Now()
@@ -322,9 +322,14 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 		p.Wall = at.Sub(r.memStatsAt)
 	}
 	var failed error // kept apart from errors of Add, which name the bundle's folder
+	seen := &stacks{}
 	err := r.w.Add(r.run, p, func(w io.Writer) error {
 		tail := &memstats.Tail{To: w}
-		if failed = r.server.get(ctx, query{path: "heap", args: "debug=1"}, tail); failed == nil {
+		to := io.Writer(tail)
+		if end == "end" {
+			to = io.MultiWriter(tail, seen)
+		}
+		if failed = r.server.get(ctx, query{path: "heap", args: "debug=1"}, to); failed == nil {
 			failed = tail.Close()
 		}
 		return failed
@@ -335,6 +340,9 @@ func (r *liveRecorder) memStats(ctx context.Context, end string) error {
 	r.note(ctx, "runtime.MemStats at the "+end, err)
 	if err == nil {
 		r.memStatsAt = at
+	}
+	if len(seen.list) > 0 {
+		r.keepAbove(ctx, seen)
 	}
 	return err
 }

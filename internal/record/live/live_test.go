@@ -20,6 +20,8 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/bundle"
 	"github.com/heaptrim/heaptrim/internal/evidence"
+	"github.com/heaptrim/heaptrim/internal/ingest/above"
+	"github.com/heaptrim/heaptrim/internal/ingest/pprof"
 	"github.com/heaptrim/heaptrim/internal/record/recordtest"
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
@@ -29,8 +31,8 @@ func pprofMux(overrides map[string]http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	handlers := map[string]http.HandlerFunc{
 		"/debug/pprof/": netpprof.Index, "/debug/pprof/cmdline": netpprof.Cmdline,
-		"/debug/pprof/profile": netpprof.Profile,
-		"/debug/pprof/trace":   netpprof.Trace,
+		"/debug/pprof/profile": netpprof.Profile, "/debug/pprof/symbol": netpprof.Symbol,
+		"/debug/pprof/trace": netpprof.Trace,
 	}
 	for path, h := range overrides {
 		handlers["/debug/pprof/"+path] = h
@@ -93,7 +95,7 @@ func TestLive(t *testing.T) {
 	defer func() { close(stop); <-done }()
 	var progress atomic.Int64
 	want := []string{"memstats-first.txt", "memstats-start.txt", "allocs-start.pprof", "heap-1.pprof", "heap-2.pprof", "cpu.pprof",
-		"allocs-end.pprof", "memstats-end.txt", "goroutines.jsonl"}
+		"allocs-end.pprof", "memstats-end.txt", "above.txt", "goroutines.jsonl"}
 	var b *bundle.Bundle
 	w := liveWindow{asked: time.Second}
 	// A busy machine may skip heap profiles.
@@ -125,6 +127,9 @@ func TestLive(t *testing.T) {
 	for _, p := range m.Runs[0].Parts {
 		w.check(t, b, p)
 	}
+	if functions := aboveMake(t, b); !slices.Contains(functions, "runtime.makeslice") {
+		t.Errorf("the slice of allocate is made by %q, want runtime.makeslice among them", functions)
+	}
 	if runtime.GOOS == "linux" && (m.Environment.GoVersion != runtime.Version() || m.Environment.GOGC == "") {
 		t.Errorf("environment = %+v, want this process's", m.Environment)
 	}
@@ -139,6 +144,37 @@ func allocate(stop <-chan struct{}) (n int) {
 			n += len(fmt.Sprint(make([]byte, 1<<10)))
 		}
 	}
+}
+
+// aboveMake are the functions of the runtime through which function allocate made its slice.
+func aboveMake(t *testing.T, b *bundle.Bundle) (functions []string) {
+	t.Helper()
+	path := func(name string) string { return b.Path(evidence.Part{Path: "service/" + name}) }
+	text, err := os.ReadFile(path("above.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := above.Read("above.txt", bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prof, err := pprof.Open(path("allocs-end.pprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = calls.Over(prof).Samples.Scan(func(s evidence.Sample) error {
+		i := slices.IndexFunc(s.Stack, func(l *evidence.Location) bool { return l.Address != 0 })
+		if strings.HasSuffix(s.Stack[i].Frames[0].Function, "live.allocate") {
+			for _, l := range s.Stack[:i] {
+				functions = append(functions, l.Frames[0].Function)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return functions
 }
 
 // patience is long because the event is certain, but the machine may be busy.
@@ -247,6 +283,9 @@ func TestLivePartialSuccess(t *testing.T) {
 		<-r.Context().Done()
 	}, "no full answer within 4s")
 	f("endless", "allocs", endless, "larger than the limit of 1 MiB")
+	f("no symbols", "symbol", http.NotFound, "/debug/pprof/symbol is not served: what lines allocate is told from their source")
+	f("other symbols", "symbol", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }, "does not answer with symbols")
+	f("endless symbols", "symbol", endless, "the answer is larger than")
 	f("endless text", "heap", endless, "larger than the limit of 1 MiB")
 	f("no tail", "heap", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "heap profile: 0: 0\n") },
 		"no line # runtime.MemStats")
@@ -354,7 +393,7 @@ func TestLiveInterrupted(t *testing.T) {
 		t.Errorf("error = %v, want %v", err, context.Canceled)
 	}
 	want := []string{"memstats-first.txt", "memstats-start.txt", "allocs-start.pprof", "allocs-end.pprof", "memstats-end.txt",
-		"goroutines.jsonl"}
+		"above.txt", "goroutines.jsonl"}
 	if got := partNames(t, b); !slices.Equal(got, want) {
 		t.Errorf("parts = %q, want %q", got, want)
 	}
