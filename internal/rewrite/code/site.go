@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -225,7 +226,7 @@ func (s *Site) Appends() (*ast.AssignStmt, *ast.CallExpr) {
 }
 
 // Jumps reports whether the function around the site has a goto that edits do not allow for: one that goes back, which
-// makes a loop, or one over a change, which may declare something.
+// makes a loop, or one over a change that declares something.
 func (s *Site) Jumps(changes []Change) bool {
 	fn := Declaration(s.Cur)
 	if fn == nil || fn.Body == nil {
@@ -238,7 +239,9 @@ func (s *Site) Jumps(changes []Change) bool {
 			return !found
 		}
 		from, to := s.Offset(jump.Pos()), s.Offset(s.Info().Uses[jump.Label].Pos())
-		found = found || to <= from || slices.ContainsFunc(changes, func(c Change) bool { return c.To > from && c.From <= to })
+		found = found || to <= from || slices.ContainsFunc(changes, func(c Change) bool {
+			return c.To > from && c.From <= to && (strings.Contains(c.Text, ":=") || strings.Contains(c.Text, "var "))
+		})
 		return !found
 	})
 	return found

@@ -160,11 +160,18 @@ func (s *site) appends(call *ast.CallExpr) bool {
 	return ok && strings.HasPrefix(name, "Append") && slices.Contains(appending, pkg)
 }
 
-// appendsOwn reports whether a call is to a function of the package that appends to its first argument, returns it, and does no more with it.
+// appendsOwn reports whether a call is to another function that appends to its first argument and returns it: one of the package,
+// which does no more with it, or one of others, whose name is its contract.
 func (s *site) appendsOwn(call *ast.CallExpr) bool {
 	fn, _ := typeutil.Callee(s.Info(), call).(*types.Func)
+	if fn == nil || !appendStyle(fn) {
+		return false
+	}
+	if fn.Pkg() != s.Pkg.Types {
+		return true
+	}
 	in, decl := s.FuncOf(fn)
-	if decl == nil || decl.Body == nil || !appendStyle(fn) {
+	if decl == nil || decl.Body == nil {
 		return false
 	}
 	c, _ := in.Root.FindNode(decl)
@@ -274,7 +281,7 @@ var readers = []string{
 	"bytes.HasSuffix", "bytes.EqualFold", "bytes.ToLower", "bytes.ToUpper", "bytes.Replace", "bytes.Join", "bytes.Repeat",
 	"unicode/utf8.", "hash/crc32.Checksum", "hash/adler32.Checksum", "crypto/sha256.Sum", "crypto/sha1.Sum", "crypto/md5.Sum",
 	"crypto/sha512.Sum", "encoding/hex.EncodeToString", "(*encoding/base64.Encoding).EncodeToString", "encoding/json.Unmarshal",
-	"encoding/json.Valid", "(encoding/binary.littleEndian).Uint", "(encoding/binary.bigEndian).Uint", "encoding/binary.Uvarint",
+	"encoding/json.Valid", "(encoding/binary.littleEndian).Uint", "(encoding/binary.bigEndian).Uint", "(encoding/binary.ByteOrder).Uint", "encoding/binary.Uvarint",
 	"encoding/binary.Varint", "(*bytes.Buffer).Write", "(*strings.Builder).Write", "(*bufio.Writer).Write", "(io.Writer).Write",
 	"(hash.Hash).Write", "(*os.File).Write", "strings.", "strconv.Parse", "strconv.Quote", "strconv.Append",
 }

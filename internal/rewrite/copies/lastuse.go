@@ -22,7 +22,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	if v == nil || body == nil {
 		return nil
 	}
-	made, grown, open := false, false, ""
+	made, back, open := false, false, "" // back: elsewhere it gets itself what is appended to it, or a call makes of it
 	anew := s.setsAnew(v)
 	given := anew != nil && v.Pos() < body.Pos() // a parameter that the statement assigns anew
 	around, listed := code.Statement(s.Cur)
@@ -36,12 +36,13 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 			return nil // a literal that may run later
 		case u.Node().Pos() >= s.Cur.Node().Pos() && u.Node().End() <= s.Cur.Node().End():
 		case anew != nil && (u.Node().Pos() > anew.End() || u.ParentEdgeKind() == edge.AssignStmt_Lhs && u.Parent().Node() == ast.Node(anew)):
+			back = back || s.handsBack(u, v)
 		case u.Node().Pos() >= around.Node().Pos(), waitsFor(u):
 			return nil
 		case s.makesAnew(u):
 			made = true
 		case s.growsItself(u, v):
-			grown = true
+			back = true
 		case given && (u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.Field_Names):
 		case at.ParentEdgeKind() == edge.AssignStmt_Rhs && s.assigned(at) == v, u.ParentEdgeKind() == edge.AssignStmt_Lhs && s.cutsItself(u, v):
 		case s.onlyRead(at), s.setsElement(at), s.fills(at), at.ParentEdgeKind() == edge.ReturnStmt_Results:
@@ -56,7 +57,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 		}
 	}
 	switch {
-	case !made && !(given && grown):
+	case !made && !(given && back):
 		return nil
 	case !made:
 		open = fmt.Sprintf("whoever hands `%s` in must go on with what is returned alone, and no call may keep it", v.Name())
@@ -68,6 +69,15 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	edit.Text = fmt.Sprintf("take `%s` itself instead of a copy: nothing else uses it afterwards", v.Name())
 	edit.Open = open
 	return []code.Edit{edit}
+}
+
+// handsBack reports whether a variable is handed here to a call that gives it another value.
+func (s *site) handsBack(u inspector.Cursor, v *types.Var) bool {
+	if u.ParentEdgeKind() != edge.CallExpr_Args || u.Parent().ParentEdgeKind() != edge.AssignStmt_Rhs {
+		return false
+	}
+	assign := u.Parent().Parent().Node().(*ast.AssignStmt)
+	return assign.Tok == token.ASSIGN && slices.ContainsFunc(assign.Lhs, func(e ast.Expr) bool { return s.Local(e) == v })
 }
 
 // waitsFor reports whether something is used when its function ends, or by another goroutine.

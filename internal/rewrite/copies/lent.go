@@ -20,7 +20,7 @@ func (s *site) lent(x ast.Expr) []code.Edit {
 		return edits
 	}
 	kind, i := s.Cur.ParentEdge()
-	if kind != edge.CallExpr_Args || s.Place.Outlives || !s.Pure(x) || waitsFor(s.Cur) {
+	if kind != edge.CallExpr_Args || s.Place.Outlives || !s.pure(x) || waitsFor(s.Cur) {
 		return nil
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
@@ -31,6 +31,20 @@ func (s *site) lent(x ast.Expr) []code.Edit {
 	edit.Open = fmt.Sprintf("neither `%s` nor what `%s` makes of it must change while the other is in use, and nothing may keep it",
 		s.Source(x), s.Source(call.Fun))
 	return []code.Edit{edit}
+}
+
+// pure reports whether a slice, or a part of one, is named without calls.
+func (s *site) pure(x ast.Expr) bool {
+	part, ok := ast.Unparen(x).(*ast.SliceExpr)
+	if !ok {
+		return s.Pure(x)
+	}
+	for _, bound := range []ast.Expr{part.Low, part.High, part.Max} {
+		if bound != nil && !s.PureSize(bound) {
+			return false
+		}
+	}
+	return s.Pure(part.X)
 }
 
 // changesHere reports whether the function may change what it copies by its own name, store it, or have it used at its end.
@@ -54,7 +68,7 @@ func (s *site) changesHere(x ast.Expr) bool {
 // partOf reports whether a call returns a part of its argument.
 func (s *site) partOf(call *ast.CallExpr) bool {
 	name := s.Callee(call)
-	return slices.ContainsFunc([]string{"bytes.Trim", "bytes.Cut", "bytes.Fields", "bytes.Split"}, func(f string) bool { return strings.HasPrefix(name, f) })
+	return slices.ContainsFunc([]string{"bytes.Trim", "bytes.Cut", "bytes.Fields", "bytes.Split", "encoding/pem.Decode"}, func(f string) bool { return strings.HasPrefix(name, f) })
 }
 
 // leaves reports whether the function that is called leaves its argument number i as it is, and stores it nowhere itself.

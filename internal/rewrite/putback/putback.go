@@ -4,7 +4,6 @@ package putback
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ast/edge"
@@ -36,7 +35,7 @@ func PutBack(on *code.Site) []code.Edit {
 	}
 	assign := got.Parent().Node().(*ast.AssignStmt)
 	stmt, listed := code.Statement(got)
-	if !listed || stmt.Node() != ast.Node(assign) || assign.Tok != token.DEFINE || len(assign.Lhs) != 1 {
+	if !listed || stmt.Node() != ast.Node(assign) || len(assign.Lhs) != 1 {
 		return nil
 	}
 	v := s.Local(assign.Lhs[0])
@@ -47,13 +46,16 @@ func PutBack(on *code.Site) []code.Edit {
 		return nil
 	}
 	fn, body := code.Function(got)
-	for _, u := range s.Uses(v, fn)[1:] {
+	for _, u := range s.Uses(v, fn) {
+		if code.Within(u, fn) && u.Node().End() <= assign.End() {
+			continue // what it was before, which is nothing of the pool's
+		}
 		if u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.ReturnStmt_Results || !code.Within(u, fn) {
 			return nil
 		}
 	}
-	if stmt.Parent().Node() != ast.Node(body) {
-		return nil // a defer in a loop or a branch
+	if stmt.Parent().Node() != ast.Node(body) || v.Pos() < body.Pos() {
+		return nil // a defer in a loop or a branch, or a result
 	}
 	return []code.Edit{{Text: fmt.Sprintf("put `%s` back at the end of the function", v.Name()),
 		Open:    fmt.Sprintf("nothing may use `%s` after the function has returned", v.Name()),
