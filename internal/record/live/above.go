@@ -3,6 +3,7 @@ package live
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (s *stacks) calls(ctx context.Context, server *pprofServer) (above.Calls, e
 			}
 		}
 	}
-	slices.SortStableFunc(s.list, func(a, b leafEnd) int { return int(min(max(b.bytes-a.bytes, -1), 1)) })
+	slices.SortStableFunc(s.list, func(a, b leafEnd) int { return cmp.Compare(b.bytes, a.bytes) })
 	calls := above.Calls{}
 	for _, e := range s.list {
 		own := slices.IndexFunc(e.pcs, func(pc uint64) bool { return !ofRuntime(names[pc]) })
