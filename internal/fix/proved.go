@@ -165,7 +165,7 @@ func (p *proving) settle(ctx context.Context) error {
 
 // together asks the judge about the attempts of a package: all of them, then halves of what does not hold.
 func (p *proving) together(ctx context.Context, list []*Attempt) error {
-	p.o.Progress("judging %d proved edits of %s%s", len(list), list[0].Edit.Package, p.left())
+	p.o.Progress("judging %d edits of %s%s", len(list), list[0].Edit.Package, p.left())
 	o, err := p.hold(ctx, list, p.kept)
 	switch {
 	case err != nil:

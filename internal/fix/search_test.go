@@ -12,6 +12,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/rewrite"
+	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
@@ -185,7 +186,7 @@ func TestAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if proved := strings.Contains(steps[0], "proved"); proved == review {
+		if proved := strings.Contains(steps[0], "to try first"); proved == review {
 			t.Errorf("with review %v, the first step is %q", review, steps[0])
 		}
 	}
@@ -270,5 +271,23 @@ func TestDivided(t *testing.T) {
 	}
 	if o := (RunOptions{Until: now}); o.divide(now) == (ends{}) || o.Search.Budget <= 0 || o.Confirm.Tests <= 0 {
 		t.Errorf("no time left is no limit: %+v", o)
+	}
+}
+
+// TestFirst: an edit to be agreed to that changes the text of a proved one is tried with it, if it may be kept.
+func TestFirst(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.go")
+	if err := os.WriteFile(file, []byte("package p\n\nvar a, b = 1, 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(open string, from, to int) code.Edit {
+		return code.Edit{File: file, Open: open, Changes: []code.Change{{From: from, To: to, Text: "3"}}}
+	}
+	edits := []code.Edit{edit("may it?", 22, 26), edit("", 22, 23), edit("may this?", 25, 26)}
+	for review, want := range map[bool]int{false: 1, true: 2} {
+		first, others := (&search{o: Options{Review: review}}).first(edits)
+		if len(first) != want || first[0].Open != "" || len(others) != len(edits)-want || others[len(others)-1].Open != "may this?" {
+			t.Errorf("with review %v: first %+v, then %+v", review, first, others)
+		}
 	}
 }
