@@ -26,7 +26,7 @@ type group struct {
 	whole   bool       // one saves all that the finding allocates
 }
 
-// proved tries the edits of all findings that the source proves, with those that stand in their place, and takes them off the lists.
+// proved tries the edits that the source proves, and those that overlap them, and takes both off the lists.
 func (s *search) proved(ctx context.Context, rows []finding.Row, lists [][]code.Edit) (err error) {
 	p := &proving{search: s}
 	defer func() { p.giveUp() }()

@@ -8,8 +8,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/above"
 )
 
-// above returns through which functions of the runtime the calls of a run allocated, where its heap profiles leave them out;
-// nil where they do not, or it is not known.
+// above returns the runtime functions that a heap profile leaves out of its stacks; nil if it has them, or if the recording
+// does not know them.
 func (r *Reader) above(heap evidence.Part) above.Calls {
 	if heap.Raw {
 		return nil

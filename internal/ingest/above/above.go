@@ -1,6 +1,5 @@
-// Package above reads and writes through which functions of the runtime calls of a program allocated. The heap profiles of
-// net/http/pprof leave these functions out; what a line allocates, such as a grown slice or a boxed value, is seen from
-// nothing else.
+// Package above reads and writes the runtime functions through which the calls of a program allocated. The heap profiles of
+// net/http/pprof leave these functions out. They show whether a line grows a slice, boxes a value or allocates otherwise.
 package above
 
 import (
@@ -24,7 +23,7 @@ type Calls map[uint64][]string
 type SyntaxError struct {
 	Name string // of the file
 	Line int    // 1-based
-	Text string // what is wrong
+	Text string // the fault
 }
 
 // Error implements error.
@@ -43,13 +42,17 @@ func (c Calls) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, head)
 	for _, at := range slices.Sorted(maps.Keys(c)) {
-		fmt.Fprintf(out, "%#x %s\n", at, strings.Join(c[at], " "))
+		fmt.Fprintf(out, "%#x", at)
+		for _, f := range c[at] {
+			fmt.Fprint(out, " ", f)
+		}
+		fmt.Fprintln(out)
 	}
 	fmt.Fprintln(out, tail)
 	return out.Flush()
 }
 
-// Read reads what Write wrote. A text that is cut off, or of another version, is an error, a *SyntaxError where a line is to
+// Read reads the format of Write. A text that is cut off, or of another version, is an error, a *SyntaxError where a line is to
 // blame; name is for messages.
 func Read(name string, r io.Reader) (Calls, error) {
 	in := bufio.NewScanner(r)
@@ -104,8 +107,8 @@ func Read(name string, r io.Reader) (Calls, error) {
 	return calls, nil
 }
 
-// Over returns a heap profile with the runtime's functions put in front of the stacks whose leaf is one of the calls. What it
-// adds has names and no lines. Samples of p are not changed.
+// Over returns a heap profile with the runtime's functions put in front of the stacks whose leaf is one of the calls. The
+// added frames have names and no lines. Samples of p are not changed.
 func (c Calls) Over(p *evidence.Profile) *evidence.Profile {
 	s := &source{of: p.Samples, calls: c, front: map[string]*evidence.Location{}, next: p.Locations}
 	for _, at := range slices.Sorted(maps.Keys(c)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/ingest/above"
 )
 
-// The bounds of what is kept of a heap profile in text.
+// Limits for a heap profile in text.
 const (
 	mostStacks  = 1 << 18
 	mostAbove   = 16 // frames from the leaf; the runtime's are fewer
@@ -135,7 +135,7 @@ func (s *pprofServer) symbols(ctx context.Context, pcs []uint64, names map[uint6
 	return lines.Err()
 }
 
-// keepAbove keeps through which functions of the runtime the program's calls allocated.
+// keepAbove records the runtime functions through which the program allocated.
 func (r *liveRecorder) keepAbove(ctx context.Context, s *stacks) {
 	calls, err := s.calls(ctx, r.server)
 	if err == nil {
@@ -143,9 +143,9 @@ func (r *liveRecorder) keepAbove(ctx context.Context, s *stacks) {
 		err = r.w.Add(r.run, p, func(w io.Writer) error { return calls.Write(w) })
 	}
 	if errors.Is(err, errNoPprof) {
-		err = errors.New("/debug/pprof/symbol is not served: what lines allocate is told from their source")
+		err = errors.New("/debug/pprof/symbol is not served; the kinds of allocation come from the source")
 	}
 	if err != nil && ctx.Err() == nil {
-		r.fail("functions of the runtime above the allocations", err)
+		r.fail("runtime functions of the allocation stacks", err)
 	}
 }

@@ -283,7 +283,7 @@ func TestLivePartialSuccess(t *testing.T) {
 		<-r.Context().Done()
 	}, "no full answer within 4s")
 	f("endless", "allocs", endless, "larger than the limit of 1 MiB")
-	f("no symbols", "symbol", http.NotFound, "/debug/pprof/symbol is not served: what lines allocate is told from their source")
+	f("no symbols", "symbol", http.NotFound, "/debug/pprof/symbol is not served; the kinds of allocation come from the source")
 	f("other symbols", "symbol", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }, "does not answer with symbols")
 	f("endless symbols", "symbol", endless, "the answer is larger than")
 	f("endless text", "heap", endless, "larger than the limit of 1 MiB")

@@ -22,7 +22,7 @@ func (s *site) lastUse(x ast.Expr) []code.Edit {
 	if v == nil || body == nil {
 		return nil
 	}
-	made, back, open := false, false, "" // back: elsewhere it gets itself what is appended to it, or a call makes of it
+	made, back, open := false, false, "" // back: other code assigns it an append to itself, or the result of a call that takes it
 	anew := s.setsAnew(v)
 	given := anew != nil && v.Pos() < body.Pos() // a parameter that the statement assigns anew
 	around, listed := code.Statement(s.Cur)
