@@ -49,6 +49,7 @@ type sample struct {
 type Call struct {
 	s      *Session
 	w      *watched
+	name   string
 	key    string
 	args   []reflect.Value
 	before string
@@ -62,7 +63,7 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 		return nil
 	}
 	start := used()
-	c := &Call{s: s, w: w, args: make([]reflect.Value, len(args))}
+	c := &Call{s: s, w: w, name: name, args: make([]reflect.Value, len(args))}
 	var texts []string
 	for i, a := range args {
 		if a == nil {
@@ -114,12 +115,16 @@ func (c *Call) Leave(results ...any) {
 		return
 	}
 	var texts []string
-	for _, r := range results {
+	for i, r := range results {
 		if r == nil {
 			texts = append(texts, "nil")
 			continue
 		}
 		v := reflect.ValueOf(r)
+		if taken := appendsTo(c.name, c.args, v); i == 0 && taken >= 0 {
+			texts = append(texts, c.s.text(emptied(v, c.args[taken]), true))
+			continue // its caller may append to the same memory again
+		}
 		texts = append(texts, c.s.text(v, true))
 		c.w.mu.Lock()
 		if len(c.w.retained) < mostRetained && mutable(v.Type()) {
@@ -139,6 +144,31 @@ func (c *Call) Leave(results ...any) {
 	if after := strings.Join(texts, ", "); after != c.before {
 		c.s.note(Note{Key: c.key + " arguments after", Text: short([]byte(after))})
 	}
+}
+
+// appendsTo is the number of the argument that a function with the contract of append takes over: its first one, of the
+// type of its first result, if its name begins with Append; -1 if it has another contract. A caller reads the result
+// alone after that, which may share the memory of the argument.
+func appendsTo(name string, args []reflect.Value, result reflect.Value) int {
+	at := 0
+	if _, method, ok := strings.Cut(name, "."); ok {
+		name, at = method, 1
+	}
+	if len(name) < len("append") || !strings.EqualFold(name[:len("append")], "append") || len(args) <= at || !args[at].IsValid() {
+		return -1
+	}
+	if t := args[at].Type(); t.Kind() != reflect.Slice || t != result.Type() {
+		return -1
+	}
+	return at
+}
+
+// emptied is the result of a function with the contract of append: nothing appended to an empty slice may be nil.
+func emptied(result, argument reflect.Value) reflect.Value {
+	if result.IsNil() && !argument.IsNil() && argument.Len() == 0 {
+		return reflect.MakeSlice(result.Type(), 0, 0)
+	}
+	return result
 }
 
 // mutable reports whether what a value of a type shows can change later.

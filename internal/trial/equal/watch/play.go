@@ -189,6 +189,23 @@ var (
 	addresses = regexp.MustCompile(`0[xX][0-9a-fA-F]+`)
 )
 
+// taken is the number of the argument whose memory the first result may share by its contract; -1 for none.
+func (f *function) taken(args, out []reflect.Value) int {
+	if len(out) == 0 {
+		return -1
+	}
+	return appendsTo(f.name, args, out[0])
+}
+
+// results are the texts of what a call returned.
+func (p *player) results(f *function, args, out []reflect.Value) string {
+	if taken := f.taken(args, out); taken >= 0 {
+		out = slices.Clone(out)
+		out[0] = emptied(out[0], args[taken])
+	}
+	return p.texts(out, true)
+}
+
 func (p *player) texts(list []reflect.Value, inside bool) string {
 	texts := make([]string, len(list))
 	for i, v := range list {
@@ -220,7 +237,7 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	if panicked != "" {
 		p.note(at+"out", panicked)
 	} else {
-		p.note(at+"out", p.texts(out, true))
+		p.note(at+"out", p.results(f, args, out))
 	}
 	if after := p.texts(args, false); after != before {
 		p.note(at+"arguments after", after)
@@ -315,8 +332,9 @@ func (p *player) look(what string) {
 func (p *player) finish(calls []done) {
 	p.appends()
 	for _, d := range calls {
+		taken := d.f.taken(d.args, d.out)
 		for k, a := range d.args {
-			if !(k == 0 && p.isObject(a)) {
+			if k != taken && !(k == 0 && p.isObject(a)) {
 				spoil(a, 0)
 			}
 		}
@@ -351,7 +369,7 @@ func (p *player) finish(calls []done) {
 		p.note("again out", panicked)
 		return
 	}
-	p.note("again out", p.texts(out, true))
+	p.note("again out", p.results(first.f, args, out))
 }
 
 // Appending begins the notes of results that share memory behind their ends.
