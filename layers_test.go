@@ -176,7 +176,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/contract",
-		ours:   []string{"internal/prescribe/flow", "internal/prescribe/source"},
+		ours:   []string{"internal/prescribe/flow"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "what documentation promises is a table of names and types",
 	},

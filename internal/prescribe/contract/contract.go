@@ -9,7 +9,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
-	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 )
 
 // Contract is what a call that is not read does with memory that it is given, by its
@@ -396,7 +395,7 @@ func Of(c *ssa.CallCommon, v ssa.Value) (k Contract, ok bool) {
 	if callee == nil {
 		return 0, false
 	}
-	if source.NoEscape(callee) {
+	if flow.NoEscape(callee) {
 		return Drops, true
 	}
 	pkg := flow.Origin(callee).Package()

@@ -3,9 +3,6 @@ package source
 import (
 	"go/ast"
 	"go/types"
-	"strings"
-
-	"golang.org/x/tools/go/ssa"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/flow"
 )
@@ -29,7 +26,7 @@ func (l *Line) Bodyless() (Declared, bool) {
 		if fn == nil {
 			continue
 		}
-		if d := l.declaration(fn); d != nil && d.Body == nil && !noEscape(d) {
+		if d := l.declaration(fn); d != nil && d.Body == nil && !flow.PromisesNoEscape(d) {
 			at := l.program.fset.Position(d.Pos())
 			return Declared{flow.Spelling(fn), at.Filename, at.Line}, true
 		}
@@ -47,23 +44,4 @@ func (l *Line) declaration(fn *types.Func) *ast.FuncDecl {
 		}
 	}
 	return nil
-}
-
-func noEscape(d *ast.FuncDecl) bool {
-	if d.Doc == nil {
-		return false
-	}
-	for _, c := range d.Doc.List {
-		if strings.HasPrefix(c.Text, "//go:noescape") {
-			return true
-		}
-	}
-	return false
-}
-
-// NoEscape reports whether a function without a body promises, by the directive go:noescape, that it keeps nothing
-// that it is given.
-func NoEscape(fn *ssa.Function) bool {
-	d, ok := fn.Syntax().(*ast.FuncDecl)
-	return ok && d.Body == nil && noEscape(d)
 }

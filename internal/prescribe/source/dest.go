@@ -284,15 +284,22 @@ func (l *Line) outermost() ast.Node {
 // origin looks for how a local variable begins and whether it is cut to zero
 // length.
 func (l *Line) origin(d *Dest, v *types.Var) {
-	elsewhere := map[ast.Stmt]bool{} // other ways through the switches around the line
+	elsewhere := map[ast.Stmt]bool{} // other ways through the statements around the line
+	again := false                   // another turn of a loop, or another call, may take another way than the line's
 	ast.Inspect(l.outermost(), func(n ast.Node) bool {
+		if stmt, ok := n.(ast.Stmt); ok && elsewhere[stmt] {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.SwitchStmt:
 			for _, c := range n.Body.List {
 				elsewhere[c] = l.spans(n) && !l.spans(c)
 			}
-		case *ast.CaseClause:
-			return !elsewhere[n]
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+			again = again || n.Pos() > v.Pos() && l.spans(n)
+		case *ast.IfStmt:
+			elsewhere[n.Body] = n.Else != nil && l.spans(n.Else) && !l.spans(n.Body) && !again
+			elsewhere[n.Else] = l.spans(n.Body) && !again
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
 				if l.Info().Defs[name] != v {

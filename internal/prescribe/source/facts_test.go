@@ -439,9 +439,35 @@ func kinds(kind int, list []int) []int {
 	out = append(out, 1) //last
 	return out
 }
+
+func either(list []int, with func() []int) (out, more []int) {
+	got := []int{}
+	if with != nil {
+		got = with()
+	} else {
+		for _, n := range list {
+			got = append(got, n) //else
+		}
+	}
+	all := []int{}
+	for _, n := range list {
+		if with != nil {
+			all = with()
+		} else {
+			all = append(all, n) //turns
+		}
+	}
+	return got, all
+}
 `)
 	if d := first(t, line("second"), Append).Into; d.Made != MadeEmpty || d.MadeLine != 9 {
 		t.Errorf("in a case: %+v", d)
+	}
+	if d := first(t, line("else"), Append).Into; d.Made != MadeEmpty || d.Count != "len(list)" {
+		t.Errorf("in an else: %+v", d)
+	}
+	if d := first(t, line("turns"), Append).Into; d.Made != MadeElse {
+		t.Errorf("in a loop: %+v", d)
 	}
 	if d := first(t, line("last"), Append).Into; d.MadeLine == 9 {
 		t.Errorf("behind the switches: %+v", d)

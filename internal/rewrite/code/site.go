@@ -261,3 +261,44 @@ func (f *File) SizeOf(t types.Type) (size int64) {
 	}()
 	return f.Pkg.TypesSizes.Sizeof(t)
 }
+
+// Aside reports whether a node is on another way through an if or a switch statement than the site, and no loop that the
+// variable outlives comes from one to the other.
+func (s *Site) Aside(u inspector.Cursor, v *types.Var) bool {
+	at := s.Cur
+	for !at.Parent().Contains(u) {
+		at = at.Parent()
+	}
+	fork := at.Parent()
+	for u.Parent() != fork {
+		u = u.Parent()
+	}
+	switch n := fork.Node().(type) {
+	case *ast.IfStmt:
+		if at.Node() != n.Body && at.Node() != n.Else || u.Node() != n.Body && u.Node() != n.Else {
+			return false
+		}
+	case *ast.BlockStmt:
+		one, isCase := at.Node().(*ast.CaseClause)
+		other, also := u.Node().(*ast.CaseClause)
+		if !isCase || !also || fallsThrough(one) || fallsThrough(other) {
+			return false
+		}
+	default:
+		return false
+	}
+	for loop := range fork.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil)) {
+		if loop.Node().Pos() > v.Pos() {
+			return false
+		}
+	}
+	return true
+}
+
+func fallsThrough(c *ast.CaseClause) bool {
+	if len(c.Body) == 0 {
+		return false
+	}
+	last, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+	return ok && last.Tok == token.FALLTHROUGH
+}

@@ -38,7 +38,7 @@ func PresizeSlice(on *code.Site) []code.Edit {
 			if loop, ok := s.branchOf(v, first); ok {
 				return s.sizeOwn(v, loop)
 			}
-			if !s.sized(v) {
+			if !s.sized(v) && !s.setAside(v) {
 				return s.sizeOwn(v, first)
 			}
 		}
@@ -199,12 +199,24 @@ func (s *site) startsFresh(v *types.Var, fn inspector.Cursor) bool {
 			declared = s.declaresEmpty(stmt.Node(), v)
 		case u.ParentEdgeKind() == edge.AssignStmt_Lhs:
 			assign := u.Parent().Node().(*ast.AssignStmt)
-			ok = ok && (s.growsBy(assign, v) || s.shortens(assign, v)) && code.Within(u, fn)
+			ok = ok && (s.growsBy(assign, v) || s.shortens(assign, v) || s.Aside(u, v)) && code.Within(u, fn)
 		case u.ParentEdgeKind() == edge.UnaryExpr_X:
 			ok = ok && u.Parent().Node().(*ast.UnaryExpr).Op != token.AND
 		}
 	}
 	return declared && ok
+}
+
+// setAside reports whether a slice of the function comes from elsewhere on another way than the site's.
+func (s *site) setAside(v *types.Var) bool {
+	fn, _ := code.Function(s.Cur)
+	return slices.ContainsFunc(s.Uses(v, fn), func(u inspector.Cursor) bool {
+		if u.ParentEdgeKind() != edge.AssignStmt_Lhs || u.Node().Pos() == v.Pos() {
+			return false
+		}
+		assign := u.Parent().Node().(*ast.AssignStmt)
+		return !s.growsBy(assign, v) && !s.shortens(assign, v)
+	})
 }
 
 // growsBy reports whether an assignment is v = append(v, …), or of another call that takes v first.
