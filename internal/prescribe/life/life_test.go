@@ -178,6 +178,7 @@ var usesCases = []struct {
 	{"key", "folded", finding.KindString, "strings.ToLower", finding.Passed{Key: finding.Key{Asked: true}}},
 	{"parts", "parts", finding.KindMake, "strings.Split", finding.Passed{}},
 	{"counted", "lastPart", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
+	{"place", "lineAndColumn", finding.KindMake, "strings.Split", finding.Passed{}},
 	{"ownparts", "ownParts", finding.KindMake, "strings.Split", finding.Passed{}},
 	{"handed", "joinedParts", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},
 	{"ends", "ends", finding.KindMake, "strings.Split", finding.Passed{Listed: true}},

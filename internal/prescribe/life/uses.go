@@ -159,7 +159,7 @@ func listed(v ssa.Value) bool {
 		switch in := in.(type) {
 		case *ssa.DebugRef:
 		case *ssa.IndexAddr:
-			if _, constant := in.Index.(*ssa.Const); !constant && !flow.InTurn(in) {
+			if _, constant := in.Index.(*ssa.Const); !constant && !flow.InTurn(in) && !isLast(in.Index, v) {
 				return true
 			} else if constant {
 				other = true
@@ -192,6 +192,17 @@ func listed(v ssa.Value) bool {
 func isLen(c *ssa.CallCommon) bool {
 	b, ok := c.Value.(*ssa.Builtin)
 	return ok && b.Name() == "len"
+}
+
+// isLast reports whether an index is that of the last element.
+func isLast(index, of ssa.Value) bool {
+	minus, ok := index.(*ssa.BinOp)
+	if !ok || minus.Op != token.SUB {
+		return false
+	}
+	one, constant := minus.Y.(*ssa.Const)
+	length, isCall := minus.X.(*ssa.Call)
+	return constant && isCall && one.Int64() == 1 && isLen(length.Common()) && length.Common().Args[0] == of
 }
 
 // argued reports whether a value is an argument of a call, or an element of a slice of arguments.

@@ -32,6 +32,12 @@ func lastPart(text string) (n int) {
 	return n
 }
 
+func lineAndColumn(text string) (line, column int) {
+	lines := strings.Split(text, "\n") // case place 0
+	n := len(lines)
+	return n, len(lines[n-1])
+}
+
 func joinedParts(text string) string {
 	list := strings.Split(text, ",") // case handed 0
 	return strings.Join(list[1:], ";")
