@@ -179,6 +179,7 @@ func ofMemory() []kind {
 		{"number in its place", "reuse-buffer", idiom.NumberInPlace},
 		{"appended and turned round", "presize-slice", memory.AppendAndReverse},
 		{"keys one by one", "skip-work", branch.KeysOneByOne},
+		{"map walked itself", "skip-work", branch.WalkMap},
 		{"map with its size", "presize-map", memory.PresizeMap},
 		{"builder with its size", "presize-builder", memory.PresizeBuilder},
 		{"builder with twice the size", "presize-builder", memory.GrowMore},
@@ -219,7 +220,7 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once"}
+	"map walked itself", "memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
