@@ -16,12 +16,15 @@ import (
 	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
-func made(t *testing.T, o tune.Options) *tune.Plan {
+func made(t *testing.T, o tune.Options) *tune.Plan { return madeOf(t, 40, o) }
+
+// madeOf plans for a recording of so many cycles.
+func madeOf(t *testing.T, cycles int, o tune.Options) *tune.Plan {
 	t.Helper()
 	const live = 100 << 20
 	tr := &gcmodel.Trace{Setting: gcmodel.Setting{GOGC: 100}, Procs: 2, Wall: 20, CPU: 10, Peak: 2 * live,
 		RSS: 2*live + 20<<20, Memory: gcmodel.Memory{Fixed: 10 << 20, Slack: 0.05}}
-	for i := range 41 {
+	for i := range cycles + 1 {
 		tr.Points = append(tr.Points, gcmodel.Point{At: float64(i) * live, Live: live, End: 2 * live,
 			HeapScan: live / 2, Background: 0.06, Assist: 0.01, Idle: 0.02})
 	}
@@ -57,6 +60,29 @@ func TestText(t *testing.T) {
 			if strings.HasSuffix(strings.TrimSuffix(line, "\n"), " ") {
 				t.Errorf("width %d: a line ends in a space: %q", width, line)
 			}
+		}
+	}
+}
+
+// TestShort: settings that make no cycle in the time of the recording say so, and others do not.
+func TestShort(t *testing.T) {
+	for cycles, want := range map[int]bool{40: false, 4: true} {
+		p := madeOf(t, cycles, tune.Options{Constraint: tune.Constraint{Max: 16 * unit.GiB, Source: "-max-memory"}})
+		var b bytes.Buffer
+		if err := tuning.Text(&b, p, 120); err != nil {
+			t.Fatal(err)
+		}
+		table, note, _ := strings.Cut(b.String(), "< 1 cycle: the recording is shorter")
+		if (note != "") != want {
+			t.Errorf("%d cycles: explained %v, want %v", cycles, note != "", want)
+		}
+		for line := range strings.Lines(table) {
+			if strings.HasPrefix(line, "GOGC=100 ") && strings.Contains(line, "< 1 cycle") {
+				t.Errorf("%d cycles: today's setting is marked: %s", cycles, line)
+			}
+		}
+		if marked := strings.Count(table, "< 1 cycle"); (marked > 0) != want {
+			t.Errorf("%d cycles: %d settings marked in\n%s", cycles, marked, table)
 		}
 	}
 }
