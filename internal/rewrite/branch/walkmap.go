@@ -34,7 +34,7 @@ func WalkMap(on *code.Site) []code.Edit {
 		return nil
 	}
 	loop, ok := g.walk.Node().(*ast.RangeStmt)
-	if !ok || loop.Tok != token.DEFINE || !blank(loop.Key) || !s.Pure(g.of) || s.Changed(g.of, loop.Body, loop.Body.Pos(), loop.Body.End()) {
+	if !ok || loop.Tok != token.DEFINE || !blank(loop.Key) || !s.Pure(g.of) {
 		return nil
 	}
 	said := func(c *ast.CommentGroup) bool { return s.Line(c.Pos()) > s.Line(g.until) && c.Pos() < loop.Body.Pos() }
