@@ -24,8 +24,11 @@ type Trips struct {
 func (f *File) Trips(loop ast.Node) Trips {
 	switch n := loop.(type) {
 	case *ast.RangeStmt:
-		t := f.Info().TypeOf(n.X)
-		if t == nil || !f.Pure(n.X) {
+		t, x := f.Info().TypeOf(n.X), n.X
+		if star, pointer := ast.Unparen(x).(*ast.StarExpr); pointer {
+			x = star.X // the loop looks behind it at once
+		}
+		if t == nil || !f.Pure(x) {
 			return Trips{}
 		}
 		switch u := t.Underlying().(type) {

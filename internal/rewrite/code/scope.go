@@ -336,7 +336,7 @@ func (f *File) Changed(e ast.Expr, in ast.Node, from, to token.Pos) bool {
 				names[v] = true
 				deep = deep || v.Parent() == f.Pkg.Types.Scope()
 			}
-		case *ast.SelectorExpr:
+		case *ast.SelectorExpr, *ast.StarExpr:
 			deep = true
 		}
 		return true
