@@ -49,8 +49,13 @@ func TestRecorderIsSaid(t *testing.T) {
 func TestFactsOfOneRun(t *testing.T) {
 	rep := fixture()
 	rep.Diagnosis.Totals.Run = "BenchmarkMost"
-	for _, runs := range []int{1, 2} {
-		rep.Diagnosis.Runs = make([]finding.RunSummary, runs)
+	for _, c := range []struct {
+		runs      int
+		automatic int
+		want      string
+	}{{1, 5, ""}, {2, 5, "BenchmarkMost, which collects most"}, {2, 0, "BenchmarkMost, for none of them collects by itself"}} {
+		rep.Diagnosis.Runs = make([]finding.RunSummary, c.runs)
+		rep.Diagnosis.Totals.Cycles.Automatic = c.automatic
 		var text, md strings.Builder
 		if err := Text(&text, rep, TextOptions{Width: 160}); err != nil {
 			t.Fatal(err)
@@ -59,8 +64,8 @@ func TestFactsOfOneRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, got := range []string{text.String(), md.String()} {
-			if strings.Contains(got, "BenchmarkMost, which collects most") != (runs > 1) {
-				t.Errorf("%d runs:\n%s", runs, got)
+			if !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "BenchmarkMost, ") {
+				t.Errorf("%+v:\n%s", c, got)
 			}
 		}
 	}

@@ -69,7 +69,11 @@ func ofRun(d *finding.Diagnosis) string {
 	if len(d.Runs) < 2 || d.Totals.Run == "" {
 		return ""
 	}
-	return d.Totals.Run + ", which collects most: cycles, heap, pauses and rates, all of a pass without a profile; shares of CPU are means of all"
+	why := ", which collects most"
+	if d.Totals.Cycles.Automatic == 0 {
+		why = ", for none of them collects by itself"
+	}
+	return d.Totals.Run + why + ": cycles, heap, pauses and rates, all of a pass without a profile; shares of CPU are means of all"
 }
 
 func cycleFacts(t finding.Totals) []string {
