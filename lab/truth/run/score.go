@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -172,4 +173,35 @@ func show(w io.Writer, rows []row) {
 			fmt.Fprintf(w, "| %s | %d | %d (%.0f %%) | %d | %d | %d | %d |\n", group.name, n, whole, 100*float64(whole)/float64(n), some, n-whole-some-broken-errs, broken, errs)
 		}
 	}
+	missed(w, rows)
+}
+
+// missed prints, of the cases whose saving is not reached, in how many an edit ended in which way, and in how many there was none.
+func missed(w io.Writer, rows []row) {
+	n, by := 0, map[string]int{}
+	for _, r := range rows {
+		if r.Error != "" || r.undone() {
+			continue
+		}
+		n++
+		ends := map[string]bool{}
+		for _, t := range r.Tried {
+			_, end, _ := strings.Cut(t, ": ")
+			ends[end] = true
+		}
+		if len(ends) == 0 {
+			ends["no edit"] = true
+		}
+		for end := range ends {
+			by[end]++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	var parts []string
+	for _, end := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, fmt.Sprintf("%s in %d", end, by[end]))
+	}
+	fmt.Fprintf(w, "\nOf the %d that are not reached, edits ended as: %s\n", n, strings.Join(parts, ", "))
 }
