@@ -87,6 +87,22 @@ func OnlySpec(d *ast.DeclStmt) *ast.ValueSpec {
 	return spec
 }
 
+// SpecOf is the specification of a declaration that names a variable; nil for none.
+func SpecOf(d *ast.DeclStmt, v *types.Var) *ast.ValueSpec {
+	gen, ok := d.Decl.(*ast.GenDecl)
+	if !ok || gen.Tok != token.VAR {
+		return nil
+	}
+	for _, spec := range gen.Specs {
+		for _, n := range spec.(*ast.ValueSpec).Names {
+			if n.Pos() == v.Pos() {
+				return spec.(*ast.ValueSpec)
+			}
+		}
+	}
+	return nil
+}
+
 // PointerFree reports whether values of a type hold no pointers.
 func PointerFree(t types.Type) bool {
 	switch u := t.Underlying().(type) {

@@ -258,28 +258,12 @@ func (s *site) shortened(v *types.Var) bool {
 func (s *site) declaresEmpty(stmt ast.Node, v *types.Var) bool {
 	switch n := stmt.(type) {
 	case *ast.DeclStmt:
-		spec := specOf(n, v)
+		spec := code.SpecOf(n, v)
 		return spec != nil && (len(spec.Values) == 0 || len(spec.Values) == 1 && len(spec.Names) == 1 && s.emptySlice(spec.Values[0]) != nil)
 	case *ast.AssignStmt:
 		return len(n.Lhs) == 1 && len(n.Rhs) == 1 && s.Local(n.Lhs[0]) == v && s.emptySlice(n.Rhs[0]) != nil
 	}
 	return false
-}
-
-// specOf is the specification of a declaration that names a variable; nil for none.
-func specOf(d *ast.DeclStmt, v *types.Var) *ast.ValueSpec {
-	gen, ok := d.Decl.(*ast.GenDecl)
-	if !ok || gen.Tok != token.VAR {
-		return nil
-	}
-	for _, spec := range gen.Specs {
-		for _, n := range spec.(*ast.ValueSpec).Names {
-			if n.Pos() == v.Pos() {
-				return spec.(*ast.ValueSpec)
-			}
-		}
-	}
-	return nil
 }
 
 // emptySlice is the type in []T{} or make([]T, 0); nil for other expressions.
@@ -394,7 +378,7 @@ func (s *site) madeBefore(v *types.Var, first inspector.Cursor) (decl inspector.
 				return c, n.Rhs[0], s.emptySlice(n.Rhs[0])
 			}
 		case *ast.DeclStmt:
-			if spec := specOf(n, v); spec != nil {
+			if spec := code.SpecOf(n, v); spec != nil {
 				if len(spec.Values) == 1 {
 					return c, spec.Values[0], s.emptySlice(spec.Values[0])
 				}

@@ -178,7 +178,10 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 			value = n.Rhs[0]
 		case *ast.DeclStmt:
 			spec := code.OnlySpec(n)
-			if spec == nil || len(spec.Values) > 1 {
+			if spec == nil {
+				return t.retype(code.SpecOf(n, t.v), pkg)
+			}
+			if len(spec.Values) > 1 {
 				return false
 			}
 			if len(spec.Values) == 1 {
@@ -207,6 +210,15 @@ func (t *gathered) begin(pkg string, body *ast.BlockStmt) bool {
 		return true
 	}
 	return false
+}
+
+// retype makes a builder of the string in a declaration of several variables.
+func (t *gathered) retype(spec *ast.ValueSpec, pkg string) bool {
+	if spec == nil || len(spec.Names) != 1 || len(spec.Values) > 0 || t.array > 0 || t.whole.IsValid() {
+		return false
+	}
+	t.changes = append(t.changes, t.in.Replace(spec.Type, pkg+".Builder"))
+	return true
 }
 
 // defers reports whether a function defers anything: that may see a result which is not whole. Returns without

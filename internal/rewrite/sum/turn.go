@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
@@ -32,8 +33,17 @@ func WriteInTurn(on *code.Site) []code.Edit {
 	stmt, ok := s.aloneIn(s.Cur.Parent())
 	exprs := concatenated(sum)
 	parts := s.joined(exprs)
-	if !ok || len(parts) < 2 || slices.ContainsFunc(exprs[1:], func(e ast.Expr) bool { return !s.unaware(e, s.RootOf(sel.X)) }) {
+	if !ok || len(parts) < 2 {
 		return nil
+	}
+	own := ""
+	for _, e := range exprs[1:] {
+		if s.unaware(e, s.RootOf(sel.X)) {
+			continue
+		}
+		if own = s.ownCall(e, s.Local(sel.X)); own == "" {
+			return nil
+		}
 	}
 	var lines []string
 	for _, p := range parts[:len(parts)-1] {
@@ -41,6 +51,9 @@ func WriteInTurn(on *code.Site) []code.Edit {
 	}
 	e := code.Edit{Text: fmt.Sprintf("write the parts of `%s` one after the other", code.Brief(s.Source(sum))),
 		Changes: []code.Change{s.Before(stmt, lines...), s.Replace(sum, parts[len(parts)-1])}}
+	if own != "" {
+		e.Open = fmt.Sprintf("`%s` must not write to what `%s` writes to, and if it panics, nobody may read that", own, s.Source(sel.X))
+	}
 	if code.Named(s.Info().TypeOf(sel.X), "bufio.Writer") {
 		e.Open = fmt.Sprintf("the writer behind `%s` must change none of the parts, nor count how often it is called", s.Source(sel.X))
 	}
@@ -115,6 +128,26 @@ func (s *site) unaware(e ast.Expr, writer types.Object) bool {
 		return known && !slices.ContainsFunc(e.Args, func(a ast.Expr) bool { return !s.unaware(a, writer) })
 	}
 	return false
+}
+
+// ownCall names the function of the package that an expression calls with texts and numbers for one of these, where the writer
+// is a variable of this function and no parameter; "" for another expression.
+func (s *site) ownCall(e ast.Expr, writer *types.Var) string {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	_, body := code.Function(s.Cur)
+	if !ok || writer == nil || writer.Pos() < body.Pos() {
+		return ""
+	}
+	fn, ok := typeutil.Callee(s.Info(), call).(*types.Func)
+	if !ok || fn.Pkg() != s.Pkg.Types || fn.Signature().Recv() != nil || code.Basic(s.Info().TypeOf(call)) == nil {
+		return ""
+	}
+	for _, a := range call.Args {
+		if code.Basic(s.Info().TypeOf(a)) == nil || !s.unaware(a, writer) {
+			return ""
+		}
+	}
+	return s.Source(call.Fun)
 }
 
 // direct reports whether a selector is a field of the struct that a variable points to.
