@@ -140,9 +140,12 @@ func (r *returned) variable(v *types.Var, fn inspector.Cursor) bool {
 		switch u.ParentEdgeKind() {
 		case edge.ReturnStmt_Results:
 		case edge.SelectorExpr_X:
-			if m := r.Info().Selections[u.Parent().Node().(*ast.SelectorExpr)]; m == nil || m.Kind() != types.FieldVal || addressTaken(u.Parent()) {
+			m := r.Info().Selections[u.Parent().Node().(*ast.SelectorExpr)]
+			if m == nil || addressTaken(u.Parent()) || m.Kind() != types.FieldVal && (pointer || !byValue(m) || u.Parent().ParentEdgeKind() != edge.CallExpr_Fun) {
 				return false
 			}
+		case edge.Field_Names: // a parameter, whose address is returned
+			r.made[u.Node()] = !pointer
 		case edge.UnaryExpr_X:
 			if u.Parent().ParentEdgeKind() != edge.ReturnStmt_Results {
 				return false
@@ -174,6 +177,12 @@ func (r *returned) variable(v *types.Var, fn inspector.Cursor) bool {
 		}
 	}
 	return true
+}
+
+// byValue reports whether a method gets a copy of its receiver.
+func byValue(m *types.Selection) bool {
+	_, pointer := m.Obj().(*types.Func).Signature().Recv().Type().(*types.Pointer)
+	return m.Kind() == types.MethodVal && !pointer
 }
 
 // addressTaken reports whether the address of a field is taken.
