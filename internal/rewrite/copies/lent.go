@@ -24,7 +24,7 @@ func (s *site) lent(x ast.Expr) []code.Edit {
 		return nil
 	}
 	call := s.Cur.Parent().Node().(*ast.CallExpr)
-	if s.changesHere(x) || !s.partOf(call) && !s.leaves(call, i) {
+	if s.changesHere(x) || !s.partOf(call) && !s.leaves(call, i) && s.Callee(call) != "bytes.NewReader" {
 		return nil
 	}
 	edit := s.instead(x)

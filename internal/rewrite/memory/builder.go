@@ -99,7 +99,7 @@ func (c *collector) declare(s *site, at inspector.Cursor) {
 				c.decl, c.form = stmt, "pointer"
 			}
 		case *ast.CallExpr:
-			empty := s.Callee(e) == "bytes.NewBuffer" && len(e.Args) == 1 && s.Info().Types[e.Args[0]].IsNil()
+			empty := s.Callee(e) == "bytes.NewBuffer" && len(e.Args) == 1 && (s.Info().Types[e.Args[0]].IsNil() || s.emptySlice(e.Args[0]) != nil)
 			if s.Builtin(e, "new") != nil || empty {
 				c.decl, c.form = stmt, "pointer"
 			}

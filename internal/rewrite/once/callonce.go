@@ -33,7 +33,7 @@ func CallOnce(on *code.Site) []code.Edit {
 		}
 	}
 	t := s.Info().TypeOf(call)
-	if types.Identical(t, types.Universe.Lookup("error").Type()) || !code.IsString(t) && !s.onlyCalled() && !s.onlyRead() {
+	if types.Identical(t, types.Universe.Lookup("error").Type()) || !code.IsString(t) && !s.onlyCalled() && !s.onlyRead(false) {
 		return nil
 	}
 	if _, isFunc := t.Underlying().(*types.Signature); isFunc {

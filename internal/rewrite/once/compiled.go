@@ -90,7 +90,7 @@ func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) code.Edit {
 func TableOnce(on *code.Site) []code.Edit {
 	s := &site{on}
 	lit, ok := s.Cur.Node().(*ast.CompositeLit)
-	if !ok || len(lit.Elts) < 2 || lit.Type == nil || s.TypeText(s.Info().TypeOf(lit)) == "" {
+	if !ok || len(lit.Elts) == 0 || lit.Type == nil || s.TypeText(s.Info().TypeOf(lit)) == "" {
 		return nil
 	}
 	switch s.Info().TypeOf(lit).Underlying().(type) {
@@ -99,10 +99,37 @@ func TableOnce(on *code.Site) []code.Edit {
 		return nil
 	}
 	fn := code.Declaration(s.Cur)
-	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || code.HasTypeParams(fn) || !s.constants(lit) || !s.onlyRead() {
+	if fn == nil || fn.Recv == nil && fn.Name.Name == "init" || code.HasTypeParams(fn) || !s.constants(lit) && !s.settled(lit) || !s.onlyRead(true) {
 		return nil
 	}
-	return []code.Edit{s.once(fn, lit, "table", "")}
+	open := ""
+	if !s.constants(lit) {
+		open = "the variables that it is made of must not get other values"
+	}
+	return []code.Edit{s.once(fn, lit, "table", open)}
+}
+
+// settled reports whether all elements of a map or slice are variables of packages, which hold values that are shared anyway:
+// pointers and interfaces; keys are constants.
+func (s *site) settled(lit *ast.CompositeLit) bool {
+	for _, e := range lit.Elts {
+		if kv, pair := e.(*ast.KeyValueExpr); pair {
+			if !s.fixed(kv.Key) {
+				return false
+			}
+			e = kv.Value
+		}
+		switch s.Info().TypeOf(e).Underlying().(type) {
+		case *types.Pointer, *types.Interface, *types.Signature:
+		default:
+			return false
+		}
+		v, ok := s.NamedBy(e).(*types.Var)
+		if !ok || v.Pkg() == nil || v.Parent() != v.Pkg().Scope() {
+			return false
+		}
+	}
+	return true
 }
 
 // constants reports whether all elements of a literal are constants, or literals of such.
@@ -134,8 +161,8 @@ func (s *site) fixed(e ast.Expr) bool {
 
 // onlyRead reports whether a slice or map is only indexed, walked through, or asked for its length,
 // and nothing in it is assigned to or has its address taken.
-func (s *site) onlyRead() bool {
-	if s.reads(s.Cur) {
+func (s *site) onlyRead(shared bool) bool {
+	if s.reads(s.Cur, shared) {
 		return true
 	}
 	if s.Cur.ParentEdgeKind() != edge.AssignStmt_Rhs {
@@ -147,7 +174,7 @@ func (s *site) onlyRead() bool {
 		return false
 	}
 	for _, u := range s.Uses(s.Local(assign.Lhs[0]), fn) {
-		if u.Node() != assign.Lhs[0] && !s.reads(u) {
+		if u.Node() != assign.Lhs[0] && !s.reads(u, shared) {
 			return false
 		}
 	}
@@ -156,11 +183,11 @@ func (s *site) onlyRead() bool {
 
 // reads reports whether a use of a slice or map only reads: a value of basic type at an index, its
 // elements in a loop, its length.
-func (s *site) reads(u inspector.Cursor) bool {
+func (s *site) reads(u inspector.Cursor, shared bool) bool {
 	switch u.ParentEdgeKind() {
 	case edge.RangeStmt_X:
 		loop := u.Parent().Node().(*ast.RangeStmt)
-		return loop.Value == nil || code.Basic(s.Info().TypeOf(loop.Value)) != nil
+		return loop.Value == nil || flat(s.Info().TypeOf(loop.Value), shared)
 	case edge.IndexExpr_X:
 		switch u.Parent().ParentEdgeKind() {
 		case edge.AssignStmt_Lhs, edge.IncDecStmt_X, edge.UnaryExpr_X, edge.SliceExpr_X:
@@ -171,7 +198,7 @@ func (s *site) reads(u inspector.Cursor) bool {
 		if both, ok := t.(*types.Tuple); ok {
 			t = both.At(0).Type()
 		}
-		return code.Basic(t) != nil || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
+		return flat(t, shared) || u.Parent().ParentEdgeKind() == edge.AssignStmt_Rhs && s.commaOK(u.Parent())
 	case edge.CallExpr_Args:
 		call := u.Parent().Node().(*ast.CallExpr)
 		return s.Builtin(call, "len") != nil || slices.Contains(readers, s.Callee(call)) && plain(s.Info().TypeOf(u.Node().(ast.Expr)))
@@ -179,8 +206,23 @@ func (s *site) reads(u inspector.Cursor) bool {
 	return false
 }
 
+// flat reports whether a value of a type has no memory of its own that its reader could change. Where all elements are
+// variables of packages, what they point to is shared anyway.
+func flat(t types.Type, shared bool) bool {
+	switch t.Underlying().(type) {
+	case *types.Basic:
+		return true
+	case *types.Pointer, *types.Interface, *types.Signature:
+		return shared
+	}
+	return false
+}
+
 // readers are functions that neither change nor keep a slice or map that they are handed.
-var readers = []string{"encoding/json.Marshal", "encoding/json.MarshalIndent", "strings.Join", "slices.Contains", "slices.Index"}
+var readers = []string{
+	"encoding/json.Marshal", "encoding/json.MarshalIndent", "strings.Join", "slices.Contains", "slices.Index", "bytes.Equal", "bytes.Contains",
+	"bytes.HasPrefix", "bytes.HasSuffix", "bytes.Index", "(*bytes.Buffer).Write", "(*strings.Builder).Write", "(*bufio.Writer).Write",
+}
 
 // plain reports whether a type is a slice or map of basic types, all without methods.
 func plain(t types.Type) bool {
