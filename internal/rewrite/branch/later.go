@@ -3,6 +3,7 @@ package branch
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -190,7 +191,7 @@ func (s *site) waits(e ast.Expr) (open string, ok bool) {
 	return open, true
 }
 
-// fresh reports whether a call is new(T), or make with constant sizes.
+// fresh reports whether a call is new(T), or make with sizes that are constants, lengths, or sums and products of these.
 func (s *site) fresh(call *ast.CallExpr) bool {
 	if s.Builtin(call, "new") != nil {
 		return s.Info().Types[call.Args[0]].IsType()
@@ -198,7 +199,25 @@ func (s *site) fresh(call *ast.CallExpr) bool {
 	if s.Builtin(call, "make") == nil {
 		return false
 	}
-	return !slices.ContainsFunc(call.Args[1:], func(e ast.Expr) bool { return s.Info().Types[e].Value == nil })
+	return !slices.ContainsFunc(call.Args[1:], func(e ast.Expr) bool { return !s.isLength(e) })
+}
+
+// isLength reports whether a number is not negative, and only variables tell it.
+func (s *site) isLength(e ast.Expr) bool {
+	if v := s.Info().Types[e].Value; v != nil {
+		return constant.Sign(v) >= 0
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.BinaryExpr:
+		return (e.Op == token.ADD || e.Op == token.MUL) && s.isLength(e.X) && s.isLength(e.Y)
+	case *ast.CallExpr:
+		if s.Builtin(e, "len") == nil || !s.Pure(e.Args[0]) {
+			return false
+		}
+		_, isMap := s.Info().TypeOf(e.Args[0]).Underlying().(*types.Map)
+		return !isMap
+	}
+	return false
 }
 
 // shares reports whether a value may change while the variables that an expression names do not: it

@@ -367,7 +367,24 @@ func (s *site) written(x ast.Expr, in ast.Node) bool {
 				continue
 			}
 		}
+		if s.besides(at, x) {
+			continue
+		}
+		for at.ParentEdgeKind() == edge.SliceExpr_X {
+			at = at.Parent()
+		}
 		found = found || !s.onlyRead(at)
 	}
 	return found
+}
+
+// besides reports whether a name is of another field than an expression names.
+func (s *site) besides(at inspector.Cursor, x ast.Expr) bool {
+	sel, ok := at.Node().(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	m := s.Info().Selections[sel]
+	one, other := s.Source(sel)+".", s.Source(x)+"."
+	return m != nil && m.Kind() == types.FieldVal && !strings.HasPrefix(one, other) && !strings.HasPrefix(other, one)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
@@ -268,9 +269,46 @@ func WriteBytes(on *code.Site) []code.Edit {
 	case slices.Contains(writers, name):
 		e.Changes = []code.Change{s.Replace(call.Fun.(*ast.SelectorExpr).Sel, "Write"), s.Replace(conv, b)}
 	default:
-		return nil
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok || !s.takesBytes(sel) {
+			return nil
+		}
+		e.Changes = []code.Change{s.Replace(sel.Sel, "Write"), s.Replace(conv, b)}
 	}
 	return []code.Edit{e}
+}
+
+// takesBytes reports whether a method WriteString of the package only hands the bytes of its text to the method Write, and returns
+// what that returns.
+func (s *site) takesBytes(sel *ast.SelectorExpr) bool {
+	method := s.Info().Selections[sel]
+	if method == nil || method.Kind() != types.MethodVal || sel.Sel.Name != "WriteString" {
+		return false
+	}
+	in, decl := s.FuncOf(method.Obj().(*types.Func))
+	if decl == nil || decl.Body == nil || len(decl.Body.List) != 1 {
+		return false
+	}
+	var e ast.Expr
+	switch n := decl.Body.List[0].(type) {
+	case *ast.ExprStmt:
+		e = n.X
+	case *ast.ReturnStmt:
+		if len(n.Results) == 1 {
+			e = n.Results[0]
+		}
+	}
+	write, ok := e.(*ast.CallExpr)
+	if !ok || len(write.Args) != 1 {
+		return false
+	}
+	fn, _ := typeutil.Callee(in.Info(), write).(*types.Func)
+	conv, ok := write.Args[0].(*ast.CallExpr)
+	if fn == nil || !ok || len(conv.Args) != 1 || fn.Name() != "Write" || fn.Signature().Recv() == nil || !code.IsBytes(fn.Signature().Params().At(0).Type()) {
+		return false
+	}
+	mine := method.Obj().(*types.Func).Signature()
+	return in.Local(conv.Args[0]) == mine.Params().At(0) && in.Local(write.Fun.(*ast.SelectorExpr).X) == mine.Recv() && types.Identical(mine.Results(), fn.Signature().Results())
 }
 
 // NumberInPlace lets a method of math/big set the variable that its result replaces.

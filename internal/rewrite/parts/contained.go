@@ -82,12 +82,28 @@ func CountParts(on *code.Site) []code.Edit {
 	outer := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	sep, constant := s.ConstString(call.Args[1])
-	if full != "strings.Split" || !isSel || s.Builtin(outer, "len") == nil || !constant || sep == "" {
+	known := full == "strings.Split" && constant && sep != "" || full == "bytes.Split" && s.someBytes(call.Args[1])
+	if !known || !isSel || s.Builtin(outer, "len") == nil {
 		return nil
 	}
 	text := fmt.Sprintf("%s.Count(%s, %s) + 1", s.Source(sel.X), s.Source(call.Args[0]), s.Source(call.Args[1]))
 	if _, operand := s.Cur.Parent().Parent().Node().(ast.Expr); operand {
 		text = "(" + text + ")"
 	}
-	return []code.Edit{{Text: "count the separators by strings.Count", Changes: []code.Change{s.Replace(outer, text)}}}
+	return []code.Edit{{Text: fmt.Sprintf("count the separators by %s.Count", s.Source(sel.X)), Changes: []code.Change{s.Replace(outer, text)}}}
+}
+
+// someBytes reports whether an expression makes a slice of bytes that is not empty.
+func (s *site) someBytes(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		return len(e.Elts) > 0
+	case *ast.CallExpr:
+		if !s.Info().Types[e.Fun].IsType() || len(e.Args) != 1 {
+			return false
+		}
+		text, constant := s.ConstString(e.Args[0])
+		return constant && text != ""
+	}
+	return false
 }

@@ -119,17 +119,15 @@ func (b *Builder) Find(ctx context.Context, path string) (gocmd.Package, error) 
 
 // Test makes the test binary of a package with a change, once for each content.
 func (b *Builder) Test(ctx context.Context, path string, files Files, flags ...string) (Binary, error) {
-	own, err := b.ownTesting(ctx)
-	if err != nil {
+	if _, err := b.ownTesting(ctx); err != nil {
 		return Binary{}, err
 	}
-	return b.test(ctx, own, path, files, flags...)
+	return b.test(ctx, path, files, flags...)
 }
 
 // Ahead begins to make a test binary that Test will be asked for, unless it makes another one.
 func (b *Builder) Ahead(ctx context.Context, path string, files Files) {
-	own, err := b.ownTesting(ctx)
-	if err != nil || !b.ahead.busy.CompareAndSwap(false, true) {
+	if _, err := b.ownTesting(ctx); err != nil || !b.ahead.busy.CompareAndSwap(false, true) {
 		return
 	}
 	if b.ahead.stop != nil {
@@ -138,12 +136,12 @@ func (b *Builder) Ahead(ctx context.Context, path string, files Files) {
 	ctx, b.ahead.stop = context.WithCancel(ctx)
 	b.ahead.wait.Go(func() {
 		defer b.ahead.busy.Store(false)
-		_, _ = b.test(ctx, own, path, files) // who asks for it is told why it fails
+		_, _ = b.test(ctx, path, files) // who asks for it is told why it fails
 	})
 }
 
-// test is Test with the package testing that binaries have. It is safe for concurrent use.
-func (b *Builder) test(ctx context.Context, own Files, path string, files Files, flags ...string) (Binary, error) {
+// test is Test once package testing is there as binaries have it. It is safe for concurrent use.
+func (b *Builder) test(ctx context.Context, path string, files Files, flags ...string) (Binary, error) {
 	key := path + " " + files.Hash() + fmt.Sprint(flags)
 	b.mu.Lock()
 	have, ok := b.binaries[key]
@@ -161,7 +159,7 @@ func (b *Builder) test(ctx context.Context, own Files, path string, files Files,
 		}
 	}
 	defer close(have.done)
-	bin, err := b.make(ctx, own, path, files, flags)
+	bin, err := b.make(ctx, path, files, flags)
 	if have.Binary, have.err = bin, err; err != nil && !errors.Is(err, ErrBuild) {
 		b.mu.Lock()
 		delete(b.binaries, key)
@@ -170,12 +168,12 @@ func (b *Builder) test(ctx context.Context, own Files, path string, files Files,
 	return bin, err
 }
 
-func (b *Builder) make(ctx context.Context, own Files, path string, files Files, flags []string) (Binary, error) {
+func (b *Builder) make(ctx context.Context, path string, files Files, flags []string) (Binary, error) {
 	dir, err := b.Temp("build")
 	if err != nil {
 		return Binary{}, err
 	}
-	all := maps.Clone(own)
+	all := maps.Clone(b.testing)
 	maps.Copy(all, files)
 	if len(all) > 0 {
 		overlay, err := Overlay(dir, all)

@@ -64,16 +64,10 @@ func (s *Session) Enter(name string, number int, args ...any) *Call {
 	}
 	start := used()
 	c := &Call{s: s, w: w, name: name, args: make([]reflect.Value, len(args))}
-	var texts []string
 	for i, a := range args {
-		if a == nil {
-			texts = append(texts, "nil")
-			continue
-		}
 		c.args[i] = reflect.ValueOf(a)
-		texts = append(texts, s.text(c.args[i], false))
 	}
-	c.before = strings.Join(texts, ", ")
+	c.before = c.arguments()
 	hash := digest([]byte(c.before))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,61 +108,62 @@ func (c *Call) Leave(results ...any) {
 	if c.s.of.driving.Load() {
 		return
 	}
-	var texts []string
-	for i, r := range results {
-		if r == nil {
-			texts = append(texts, "nil")
+	var values []reflect.Value
+	for _, r := range results {
+		values = append(values, reflect.ValueOf(r))
+	}
+	taken, values := appended(c.name, c.args, values)
+	texts := make([]string, len(values))
+	for i, v := range values {
+		if texts[i] = "nil"; v.IsValid() {
+			texts[i] = c.s.text(v, true)
+		}
+		if !v.IsValid() || i == 0 && taken >= 0 || !mutable(v.Type()) {
 			continue
 		}
-		v := reflect.ValueOf(r)
-		if taken := appendsTo(c.name, c.args, v); i == 0 && taken >= 0 {
-			texts = append(texts, c.s.text(emptied(v, c.args[taken]), true))
-			continue // its caller may append to the same memory again
-		}
-		texts = append(texts, c.s.text(v, true))
 		c.w.mu.Lock()
-		if len(c.w.retained) < mostRetained && mutable(v.Type()) {
+		if len(c.w.retained) < mostRetained {
 			c.w.retained = append(c.w.retained, retained{c.key, v})
 		}
 		c.w.mu.Unlock()
 	}
 	c.s.note(Note{Key: c.key, Text: strings.Join(texts, ", ")})
-	texts = texts[:0]
-	for _, a := range c.args {
-		if a.IsValid() {
-			texts = append(texts, c.s.text(a, false))
-		} else {
-			texts = append(texts, "nil")
-		}
-	}
-	if after := strings.Join(texts, ", "); after != c.before {
+	if after := c.arguments(); after != c.before {
 		c.s.note(Note{Key: c.key + " arguments after", Text: short([]byte(after))})
 	}
 }
 
-// appendsTo is the number of the argument that a function with the contract of append takes over: its first one, of the
-// type of its first result, if its name begins with Append; -1 if it has another contract. A caller reads the result
-// alone after that, which may share the memory of the argument.
-func appendsTo(name string, args []reflect.Value, result reflect.Value) int {
+// arguments are the texts of the arguments as they are now.
+func (c *Call) arguments() string {
+	texts := make([]string, len(c.args))
+	for i, a := range c.args {
+		texts[i] = "nil"
+		if a.IsValid() {
+			texts[i] = c.s.text(a, false)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// appended says which argument a function with the contract of append takes over: its first one, of the type of its first
+// result, if its name begins with Append; -1 for another contract. A caller reads the result alone after that, which may
+// share the memory of the argument; nothing appended to an empty slice may be nil, and is then shown as empty.
+func appended(name string, args, results []reflect.Value) (taken int, shown []reflect.Value) {
 	at := 0
 	if _, method, ok := strings.Cut(name, "."); ok {
 		name, at = method, 1
 	}
-	if len(name) < len("append") || !strings.EqualFold(name[:len("append")], "append") || len(args) <= at || !args[at].IsValid() {
-		return -1
+	if len(name) < len("append") || !strings.EqualFold(name[:len("append")], "append") || len(args) <= at || len(results) == 0 {
+		return -1, results
 	}
-	if t := args[at].Type(); t.Kind() != reflect.Slice || t != result.Type() {
-		return -1
+	a, r := args[at], results[0]
+	if !a.IsValid() || !r.IsValid() || a.Kind() != reflect.Slice || a.Type() != r.Type() {
+		return -1, results
 	}
-	return at
-}
-
-// emptied is the result of a function with the contract of append: nothing appended to an empty slice may be nil.
-func emptied(result, argument reflect.Value) reflect.Value {
-	if result.IsNil() && !argument.IsNil() && argument.Len() == 0 {
-		return reflect.MakeSlice(result.Type(), 0, 0)
+	if r.IsNil() && !a.IsNil() && a.Len() == 0 {
+		results = append([]reflect.Value{reflect.MakeSlice(r.Type(), 0, 0)}, results[1:]...)
 	}
-	return result
+	return at, results
 }
 
 // mutable reports whether what a value of a type shows can change later.

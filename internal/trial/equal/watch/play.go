@@ -24,6 +24,7 @@ type done struct {
 	args   []reflect.Value
 	copies []reflect.Value // without those that cannot be copied
 	out    []reflect.Value
+	taken  int // the argument whose memory the first result may share; -1 for none
 }
 
 // player makes one ready for a scenario.
@@ -189,23 +190,6 @@ var (
 	addresses = regexp.MustCompile(`0[xX][0-9a-fA-F]+`)
 )
 
-// taken is the number of the argument whose memory the first result may share by its contract; -1 for none.
-func (f *function) taken(args, out []reflect.Value) int {
-	if len(out) == 0 {
-		return -1
-	}
-	return appendsTo(f.name, args, out[0])
-}
-
-// results are the texts of what a call returned.
-func (p *player) results(f *function, args, out []reflect.Value) string {
-	if taken := f.taken(args, out); taken >= 0 {
-		out = slices.Clone(out)
-		out[0] = emptied(out[0], args[taken])
-	}
-	return p.texts(out, true)
-}
-
 func (p *player) texts(list []reflect.Value, inside bool) string {
 	texts := make([]string, len(list))
 	for i, v := range list {
@@ -223,7 +207,7 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	if len(f.out) == 0 && len(args) > 0 && p.isObject(args[0]) && !exact {
 		object = p.s.text(args[0], true)
 	}
-	d := done{f: f, args: args}
+	d := done{f: f, args: args, taken: -1}
 	if !exact && i == 0 {
 		d.copies = make([]reflect.Value, len(args))
 		for k, a := range args {
@@ -237,7 +221,9 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	if panicked != "" {
 		p.note(at+"out", panicked)
 	} else {
-		p.note(at+"out", p.results(f, args, out))
+		taken, shown := appended(f.name, args, out)
+		d.taken = taken
+		p.note(at+"out", p.texts(shown, true))
 	}
 	if after := p.texts(args, false); after != before {
 		p.note(at+"arguments after", after)
@@ -332,9 +318,8 @@ func (p *player) look(what string) {
 func (p *player) finish(calls []done) {
 	p.appends()
 	for _, d := range calls {
-		taken := d.f.taken(d.args, d.out)
 		for k, a := range d.args {
-			if k != taken && !(k == 0 && p.isObject(a)) {
+			if k != d.taken && !(k == 0 && p.isObject(a)) {
 				spoil(a, 0)
 			}
 		}
@@ -369,7 +354,8 @@ func (p *player) finish(calls []done) {
 		p.note("again out", panicked)
 		return
 	}
-	p.note("again out", p.results(first.f, args, out))
+	_, shown := appended(first.f.name, args, out)
+	p.note("again out", p.texts(shown, true))
 }
 
 // Appending begins the notes of results that share memory behind their ends.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"reflect"
 	"regexp"
@@ -145,13 +144,7 @@ func (p *printer) value(v reflect.Value) {
 	}
 }
 
-func (p *printer) float(f float64) {
-	if math.IsNaN(f) {
-		p.add("NaN")
-		return
-	}
-	p.b = strconv.AppendFloat(p.b, f, 'g', -1, 64)
-}
+func (p *printer) float(f float64) { p.b = strconv.AppendFloat(p.b, f, 'g', -1, 64) }
 
 func (p *printer) opaque(v reflect.Value) {
 	switch {
@@ -320,22 +313,12 @@ func (p *printer) standard(v any) bool {
 	switch x := v.(type) {
 	case *time.Time:
 		p.add(x.Format(time.RFC3339Nano))
-	case *bytes.Buffer:
-		p.b = strconv.AppendQuote(p.b, x.String())
-	case *strings.Builder:
-		p.b = strconv.AppendQuote(p.b, x.String())
-	case *bytes.Reader:
-		p.add("reader of " + strconv.Itoa(x.Len()))
-	case *strings.Reader:
-		p.add("reader of " + strconv.Itoa(x.Len()))
-	case *big.Int:
-		p.add(x.String())
-	case *big.Rat:
-		p.add(x.String())
-	case *big.Float:
-		p.add(x.String())
-	case *regexp.Regexp:
-		p.b = strconv.AppendQuote(p.b, x.String())
+	case *bytes.Buffer, *strings.Builder, *regexp.Regexp:
+		p.b = strconv.AppendQuote(p.b, fmt.Sprint(x))
+	case *bytes.Reader, *strings.Reader:
+		p.add("reader of " + strconv.Itoa(x.(interface{ Len() int }).Len()))
+	case *big.Int, *big.Rat, *big.Float:
+		p.add(x.(fmt.Stringer).String())
 	default:
 		return false
 	}

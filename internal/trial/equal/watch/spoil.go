@@ -27,9 +27,7 @@ func spare(v reflect.Value, depth int, undo *[]func()) {
 		if flat(v.Type().Elem().Kind()) {
 			return
 		}
-		for i := range min(v.Len(), 64) {
-			spare(v.Index(i), depth+1, undo)
-		}
+		fallthrough
 	case reflect.Array:
 		for i := range min(v.Len(), 64) {
 			spare(v.Index(i), depth+1, undo)
@@ -75,18 +73,14 @@ func spoil(v reflect.Value, depth int) {
 		return
 	}
 	switch v.Kind() {
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		for i := range min(v.Len(), 256) {
-			spoilElement(v.Index(i), depth)
-		}
-	case reflect.Array:
-		if v.CanSet() {
-			for i := range min(v.Len(), 256) {
+			if v.Kind() == reflect.Slice || v.CanSet() {
 				spoilElement(v.Index(i), depth)
 			}
 		}
 	case reflect.Map:
-		spoilMap(v)
+		v.Clear()
 	case reflect.Pointer:
 		if _, ours := v.Interface().(shower); !v.IsNil() && !shared(v.Type().Elem()) && !ours {
 			spoilElement(v.Elem(), depth)
@@ -117,12 +111,4 @@ func spoilElement(v reflect.Value, depth int) {
 			overwrite(v)
 		}
 	}
-}
-
-// spoilMap takes an entry out.
-func spoilMap(v reflect.Value) {
-	if v.IsNil() || v.Len() == 0 {
-		return
-	}
-	v.Clear()
 }
