@@ -86,9 +86,15 @@ func (s *site) once(fn *ast.FuncDecl, e ast.Expr, base, open string) code.Edit {
 }
 
 // TableOnce moves a slice or map of constants that a function only reads into a variable of the
-// package.
+// package, also the bytes of a constant text.
 func TableOnce(on *code.Site) []code.Edit {
 	s := &site{on}
+	if conv, isCall := s.Cur.Node().(*ast.CallExpr); isCall && s.constantBytes(conv) {
+		if fn := code.Declaration(s.Cur); fn != nil && (fn.Recv != nil || fn.Name.Name != "init") && s.onlyRead(false) {
+			return []code.Edit{s.once(fn, conv, "bytes", "")}
+		}
+		return nil
+	}
 	lit, ok := s.Cur.Node().(*ast.CompositeLit)
 	if !ok || len(lit.Elts) == 0 || lit.Type == nil || s.TypeText(s.Info().TypeOf(lit)) == "" {
 		return nil
@@ -107,6 +113,15 @@ func TableOnce(on *code.Site) []code.Edit {
 		open = "the variables that it is made of must not get other values"
 	}
 	return []code.Edit{s.once(fn, lit, "table", open)}
+}
+
+// constantBytes reports whether a call converts a constant text to bytes.
+func (s *site) constantBytes(conv *ast.CallExpr) bool {
+	if !s.Info().Types[conv.Fun].IsType() || len(conv.Args) != 1 || !code.IsBytes(s.Info().TypeOf(conv)) || s.NamesLocals(conv) {
+		return false
+	}
+	text, constant := s.ConstString(conv.Args[0])
+	return constant && text != ""
 }
 
 // settled reports whether all elements of a map or slice are variables of packages, which hold values that are shared anyway:
