@@ -26,19 +26,19 @@ func Return(on *code.Site) []code.Edit {
 		return nil
 	}
 	fn, ok := s.Info().Defs[decl.Name].(*types.Func)
-	if !ok || fn.Signature().Results().Len() != 1 || len(decl.Type.Results.List[0].Names) > 0 {
+	at, star := s.pointerOf(decl)
+	if !ok || star == nil {
 		return nil
 	}
-	star, ok := decl.Type.Results.List[0].Type.(*ast.StarExpr)
-	if !ok || !code.IsComposite(s.Info().TypeOf(star.X)) {
-		return nil
-	}
-	r := &returned{site: s, made: map[ast.Node]bool{}}
+	r := &returned{site: s, at: at, of: fn.Signature().Results().Len(), zero: s.Source(star.X) + "{}", made: map[ast.Node]bool{}}
 	if !r.all(decl) || !r.made[s.Cur.Node()] {
 		return nil
 	}
-	t := &takers{fn: fn}
+	t := &takers{fn: fn, at: at}
 	e := code.Edit{Text: fmt.Sprintf("return the %s of %s by value", s.Source(star.X), fn.Name()), Changes: append(r.changes, s.Replace(star, s.Source(star.X)))}
+	if r.none {
+		e.Open = fmt.Sprintf("callers of %s must not look at the value where there was none", fn.Name())
+	}
 	for _, f := range s.Package {
 		changes, ok := t.in(&site{&code.Site{File: f}})
 		switch {
@@ -61,9 +61,34 @@ func Return(on *code.Site) []code.Edit {
 	return []code.Edit{e}
 }
 
+// pointerOf is the only result of a function that is a pointer to a struct or an array, and its number; nil for others, and
+// where results have names.
+func (s *site) pointerOf(decl *ast.FuncDecl) (at int, star *ast.StarExpr) {
+	if decl.Type.Results == nil {
+		return 0, nil
+	}
+	for i, f := range decl.Type.Results.List {
+		if len(f.Names) > 0 {
+			return 0, nil
+		}
+		p, ok := f.Type.(*ast.StarExpr)
+		if !ok || !code.IsComposite(s.Info().TypeOf(p.X)) {
+			continue
+		}
+		if star != nil {
+			return 0, nil
+		}
+		at, star = i, p
+	}
+	return at, star
+}
+
 // returned are the new values that a function returns pointers to.
 type returned struct {
 	*site
+	at, of  int               // the number of the result, of so many
+	zero    string            // a value in place of nil, which stands beside another result, such as an error
+	none    bool              // there is one
 	made    map[ast.Node]bool // what makes them
 	changes []code.Change
 }
@@ -80,7 +105,7 @@ func (r *returned) all(decl *ast.FuncDecl) bool {
 			continue
 		}
 		list := c.Node().(*ast.ReturnStmt).Results
-		if len(list) != 1 || !r.value(list[0], vars) {
+		if len(list) != r.of || !r.value(list[r.at], vars) {
 			return false
 		}
 	}
@@ -94,6 +119,10 @@ func (r *returned) all(decl *ast.FuncDecl) bool {
 
 // value takes what a statement returns: a literal, or a variable that is looked at later.
 func (r *returned) value(e ast.Expr, vars map[*types.Var]bool) bool {
+	if r.of > 1 && r.Info().Types[e].IsNil() {
+		r.none, r.changes = true, append(r.changes, r.Replace(e, r.zero))
+		return true
+	}
 	if text := r.maker(e); text != "" {
 		r.made[ast.Unparen(e)] = true
 		r.changes = append(r.changes, r.Replace(e, text))
@@ -196,6 +225,7 @@ func addressTaken(field inspector.Cursor) bool {
 // takers are the callers of a function.
 type takers struct {
 	fn    *types.Func
+	at    int // the number of the result
 	calls int // of the function, that were seen
 }
 
@@ -216,7 +246,7 @@ func (t *takers) in(s *site) (changes []code.Change, ok bool) {
 				return nil, false
 			}
 		case edge.AssignStmt_Rhs:
-			more, ok := s.fieldsOnly(c)
+			more, ok := s.fieldsOnly(c, t)
 			if !ok {
 				return nil, false
 			}
@@ -229,19 +259,23 @@ func (t *takers) in(s *site) (changes []code.Change, ok bool) {
 }
 
 // fieldsOnly takes the variable that a call defines: it is asked for fields, set, or taken by value.
-func (s *site) fieldsOnly(call inspector.Cursor) (changes []code.Change, ok bool) {
+func (s *site) fieldsOnly(call inspector.Cursor, t *takers) (changes []code.Change, ok bool) {
 	assign := call.Parent().Node().(*ast.AssignStmt)
 	fn, body := code.Function(call)
-	if assign.Tok != token.DEFINE || len(assign.Lhs) != 1 || body == nil {
+	if len(assign.Lhs) != t.fn.Signature().Results().Len() || body == nil {
 		return nil, false
 	}
-	v := s.Local(assign.Lhs[0])
-	if v == nil {
+	to := assign.Lhs[t.at]
+	if id, blank := to.(*ast.Ident); blank && id.Name == "_" {
+		return nil, true
+	}
+	v := s.Local(to)
+	if v == nil || assign.Tok != token.DEFINE || v.Pos() != to.Pos() {
 		return nil, false
 	}
 	for _, u := range s.Uses(v, fn) {
 		switch {
-		case u.Node() == ast.Node(assign.Lhs[0]):
+		case u.Node() == ast.Node(to):
 		case u.ParentEdgeKind() == edge.StarExpr_X:
 			changes = append(changes, s.Replace(u.Parent().Node(), v.Name()))
 		case u.ParentEdgeKind() == edge.SelectorExpr_X && !addressTaken(u.Parent()):
