@@ -284,6 +284,7 @@ var readers = []string{
 	"encoding/json.Valid", "(encoding/binary.littleEndian).Uint", "(encoding/binary.bigEndian).Uint", "(encoding/binary.ByteOrder).Uint", "encoding/binary.Uvarint",
 	"encoding/binary.Varint", "(*bytes.Buffer).Write", "(*strings.Builder).Write", "(*bufio.Writer).Write", "(io.Writer).Write",
 	"(hash.Hash).Write", "(*os.File).Write", "strings.", "strconv.Parse", "strconv.Quote", "strconv.Append",
+	"fmt.Sprint", "fmt.Print", "fmt.Fprint", "fmt.Errorf",
 }
 
 // onlyRead reports whether the place of a slice reads it and forgets it: a loop over its elements, an

@@ -82,6 +82,9 @@ func CountParts(on *code.Site) []code.Edit {
 	outer := s.Cur.Parent().Node().(*ast.CallExpr)
 	sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	sep, constant := s.ConstString(call.Args[1])
+	if full == "strings.Split" && constant && sep == "" && isSel && s.Builtin(outer, "len") != nil {
+		return s.countRunes(call.Args[0], outer)
+	}
 	known := full == "strings.Split" && constant && sep != "" || full == "bytes.Split" && s.someBytes(call.Args[1])
 	if !known || !isSel || s.Builtin(outer, "len") == nil {
 		return nil
@@ -91,6 +94,16 @@ func CountParts(on *code.Site) []code.Edit {
 		text = "(" + text + ")"
 	}
 	return []code.Edit{{Text: fmt.Sprintf("count the separators by %s.Count", s.Source(sel.X)), Changes: []code.Change{s.Replace(outer, text)}}}
+}
+
+// countRunes counts the characters of a text, each of which an empty separator makes a part.
+func (s *site) countRunes(text, outer ast.Expr) []code.Edit {
+	pkg, imports, ok := s.Use("unicode/utf8", outer.Pos())
+	if !ok {
+		return nil
+	}
+	count := fmt.Sprintf("%s.RuneCountInString(%s)", pkg, s.Source(text))
+	return []code.Edit{{Text: fmt.Sprintf("count the characters of `%s`", code.Brief(s.Source(text))), Imports: imports, Changes: []code.Change{s.Replace(outer, count)}}}
 }
 
 // someBytes reports whether an expression makes a slice of bytes that is not empty.

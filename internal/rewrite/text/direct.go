@@ -78,13 +78,14 @@ func CallString(on *code.Site) []code.Edit {
 	}
 	t := s.Info().TypeOf(x)
 	reflected := code.Named(t, "reflect.Value")
-	if t == nil || types.IsInterface(t) || code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || !isStringer(t) {
+	described := code.Named(t, "net.Addr") || code.Named(t, "reflect.Type") // what is in these is no error
+	if t == nil || types.IsInterface(t) && !described || code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || !isStringer(t) {
 		return nil
 	}
 	e := code.Edit{Text: fmt.Sprintf("ask `%s` for its String", code.Brief(s.Source(x))), Changes: []code.Change{s.Replace(call, operand(x, s.Source(x))+".String()")}}
 	if reflected {
 		e.Open = fmt.Sprintf("`%s` must hold a string, of a type without methods", s.Source(x))
-	} else if _, pointer := t.Underlying().(*types.Pointer); pointer {
+	} else if _, pointer := t.Underlying().(*types.Pointer); pointer || described {
 		e.Open = fmt.Sprintf("`%s` must not be nil, which fmt prints as <nil>", s.Source(x))
 	}
 	return []code.Edit{e}
