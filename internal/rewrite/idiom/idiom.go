@@ -304,11 +304,13 @@ func (s *site) takesBytes(sel *ast.SelectorExpr) bool {
 	}
 	fn, _ := typeutil.Callee(in.Info(), write).(*types.Func)
 	conv, ok := write.Args[0].(*ast.CallExpr)
-	if fn == nil || !ok || len(conv.Args) != 1 || fn.Name() != "Write" || fn.Signature().Recv() == nil || !code.IsBytes(fn.Signature().Params().At(0).Type()) {
+	if fn == nil || !ok || len(conv.Args) != 1 || !in.Info().Types[conv.Fun].IsType() || fn.Name() != "Write" || fn.Signature().Recv() == nil {
 		return false
 	}
+	on, ok := ast.Unparen(write.Fun).(*ast.SelectorExpr)
 	mine := method.Obj().(*types.Func).Signature()
-	return in.Local(conv.Args[0]) == mine.Params().At(0) && in.Local(write.Fun.(*ast.SelectorExpr).X) == mine.Recv() && types.Identical(mine.Results(), fn.Signature().Results())
+	return ok && in.Local(conv.Args[0]) == mine.Params().At(0) && in.Local(on.X) == mine.Recv() &&
+		code.IsBytes(fn.Signature().Params().At(0).Type()) && types.Identical(mine.Results(), fn.Signature().Results())
 }
 
 // NumberInPlace lets a method of math/big set the variable that its result replaces.
