@@ -30,7 +30,7 @@ func Return(on *code.Site) []code.Edit {
 	if !ok || star == nil {
 		return nil
 	}
-	r := &returned{site: s, at: at, of: fn.Signature().Results().Len(), zero: s.Source(star.X) + "{}", made: map[ast.Node]bool{}}
+	r := &returned{site: s, place: [2]int{at, fn.Signature().Results().Len()}, zero: s.Source(star.X) + "{}", made: map[ast.Node]bool{}}
 	if !r.all(decl) || !r.made[s.Cur.Node()] {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *site) pointerOf(decl *ast.FuncDecl) (at int, star *ast.StarExpr) {
 // returned are the new values that a function returns pointers to.
 type returned struct {
 	*site
-	at, of  int               // the number of the result, of so many
+	place   [2]int            // the number of the result, and of how many
 	zero    string            // a value in place of nil, which stands beside another result, such as an error
 	none    bool              // there is one
 	made    map[ast.Node]bool // what makes them
@@ -105,7 +105,7 @@ func (r *returned) all(decl *ast.FuncDecl) bool {
 			continue
 		}
 		list := c.Node().(*ast.ReturnStmt).Results
-		if len(list) != r.of || !r.value(list[r.at], vars) {
+		if len(list) != r.place[1] || !r.value(list[r.place[0]], vars) {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (r *returned) all(decl *ast.FuncDecl) bool {
 
 // value takes what a statement returns: a literal, or a variable that is looked at later.
 func (r *returned) value(e ast.Expr, vars map[*types.Var]bool) bool {
-	if r.of > 1 && r.Info().Types[e].IsNil() {
+	if r.place[1] > 1 && r.Info().Types[e].IsNil() {
 		r.none, r.changes = true, append(r.changes, r.Replace(e, r.zero))
 		return true
 	}
