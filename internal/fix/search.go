@@ -159,7 +159,6 @@ type search struct {
 	counts map[trial.Bench]trial.Counts  // with what is kept
 	tried  map[string]bool               // edits by place and kind
 	benchs map[string]finding.RunSummary // by name
-	later  []*Attempt                    // that is likely to be counted after those of a finding; of edits that are tried alone
 }
 
 // Search tries the edits for the findings of a recording, those that promise most first, until the budget is
@@ -200,7 +199,6 @@ func Search(ctx context.Context, r *finding.Report, t Tools, o Options) (*Result
 			continue
 		}
 		s.o.Progress("finding %d of %d, %s: %d edits to try%s", i+1, len(rows), spot(row.Site), len(lists[i]), s.left())
-		s.later = s.next(rows[i+1:], lists[i+1:])
 		if err := s.row(short, row, lists[i]); err != nil {
 			s.leave(rows[i+1:], lists[i+1:])
 			if ctx.Err() == nil && short.Err() != nil {
@@ -411,7 +409,6 @@ func (s *search) count(ctx context.Context, list []*Attempt) (better, rest []*At
 			continue
 		}
 		s.o.Progress("counting %d of %d for %s: %s%s", i+1, len(list), spot(a.Finding.Site), a.Edit.Text, s.left())
-		s.buildNext(ctx, a, append(list[i+1:len(list):len(list)], s.later...))
 		o, err := s.saves(ctx, a)
 		if err != nil {
 			s.end(a, NoTime)

@@ -54,14 +54,11 @@ func (b Bench) length() string {
 
 // Counts runs a benchmark of a version and returns what it allocates.
 func (j *Judge) Counts(ctx context.Context, b Bench, files Files) (Counts, error) {
-	return remember(ctx, &j.memory, counted(b, files), func() (Counts, bool, error) {
+	what := fmt.Sprintf("counts of %s %s", b.Name, b.length())
+	return remember(ctx, &j.memory, question{b.Package, files.Hash(), what}, func() (Counts, bool, error) {
 		c, err := j.count(ctx, b, files)
 		return c, err == nil, err
 	})
-}
-
-func counted(b Bench, files Files) question {
-	return question{b.Package, files.Hash(), fmt.Sprintf("counts of %s %s", b.Name, b.length())}
 }
 
 func (j *Judge) count(ctx context.Context, b Bench, files Files) (Counts, error) {

@@ -82,16 +82,6 @@ func remember[T any](ctx context.Context, m *memory, q question, ask func() (T, 
 	return got, replace(name, text)
 }
 
-// has reports whether an earlier trial of the same content is kept.
-func (m *memory) has(ctx context.Context, q question) bool {
-	name, err := m.name(ctx, q)
-	if err != nil || name == "" {
-		return false
-	}
-	_, err = os.Stat(name)
-	return err == nil
-}
-
 // replace writes a file whole.
 func replace(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "new-")

@@ -92,13 +92,6 @@ func (j *Judge) LeaveOut(tests []string) {
 // Close removes the folder of the judge.
 func (j *Judge) Close() error { return j.builder.Close() }
 
-// Ahead begins to build what Counts will need for a change, in the background, unless it is known or another one is being built.
-func (j *Judge) Ahead(ctx context.Context, b Bench, files Files) {
-	if !j.memory.has(ctx, counted(b, files)) {
-		j.builder.Ahead(ctx, b.Package, files)
-	}
-}
-
 // build makes the test binary of a package with a change.
 func (j *Judge) build(ctx context.Context, path string, files Files, flags ...string) (version.Binary, error) {
 	return j.builder.Test(ctx, path, files, flags...)

@@ -114,32 +114,6 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestAhead: what is built ahead is counted as anything else, also where it does not build, and a judge that is closed while it
-// builds leaves nothing.
-func TestAhead(t *testing.T) {
-	j, dir := judge(t)
-	bench := Bench{Package: "example.com/m/a", Name: "BenchmarkNew/two", NsPerOp: 100}
-	kept := changed(dir, "package a\n\nvar kept [32]byte\n\nfunc New(n int) []byte { return kept[:n] }\n")
-	broken := changed(dir, "package a\n\nfunc New() {}\n")
-	j.Ahead(t.Context(), bench, kept)
-	j.Ahead(t.Context(), bench, broken) // one at a time: this one is built when it is asked for
-	if c, err := j.Counts(t.Context(), bench, kept); err != nil || !near(c, 0, 0) {
-		t.Errorf("%v, %v, want nothing", c, err)
-	}
-	j.Ahead(t.Context(), bench, broken)
-	if _, err := j.Counts(t.Context(), bench, broken); !errors.Is(err, ErrBuild) {
-		t.Errorf("%v, want %v", err, ErrBuild)
-	}
-	j.Ahead(t.Context(), bench, changed(dir, program["a/a.go"]+"\nvar More = 1\n"))
-	tmp, err := j.builder.Temp("here")
-	if err = errors.Join(err, j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Dir(tmp)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is left: %v", filepath.Dir(tmp), err)
-	}
-}
-
 func TestLess(t *testing.T) {
 	type C = Counts
 	for _, c := range []struct {

@@ -14,8 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
@@ -41,8 +39,8 @@ func (f Files) Hash() string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Builder builds test binaries into a folder of its own. It is not safe for concurrent use, but makes one
-// binary ahead in the background. Close removes the folder.
+// Builder builds test binaries into a folder of its own. It is not safe for concurrent use. Close
+// removes the folder.
 type Builder struct {
 	Tool gocmd.Tool
 	// Left is told what a program that was stopped left in its package's folder, and where it is now, or why it could not
@@ -50,25 +48,14 @@ type Builder struct {
 	Left     func(pkg, what, to string, err error)
 	tmp      string
 	packages map[string]gocmd.Package
-	testing  Files // package testing as binaries have it; nil before it is made
-
-	mu       sync.Mutex
-	binaries map[string]*built // by package and content
-	ahead    background
+	binaries map[string]built // by package and content
+	testing  Files            // package testing as binaries have it; nil before it is made
 }
 
 // built is a test binary, or why there is none.
 type built struct {
 	Binary
-	err  error
-	done chan struct{} // closed when it is there
-}
-
-// background is the binary that is made ahead.
-type background struct {
-	busy atomic.Bool
-	wait sync.WaitGroup
-	stop context.CancelFunc // nil before there was any
+	err error
 }
 
 // Binary is a test binary. Its Path is empty if the package has no tests.
@@ -83,17 +70,11 @@ func New(tool gocmd.Tool) (*Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Builder{tmp: tmp, Tool: tool, packages: map[string]gocmd.Package{}, binaries: map[string]*built{}}, nil
+	return &Builder{tmp: tmp, Tool: tool, packages: map[string]gocmd.Package{}, binaries: map[string]built{}}, nil
 }
 
-// Close ends what is being built, and removes what was.
-func (b *Builder) Close() error {
-	if b.ahead.stop != nil {
-		b.ahead.stop()
-	}
-	b.ahead.wait.Wait()
-	return os.RemoveAll(b.tmp)
-}
+// Close removes what was built.
+func (b *Builder) Close() error { return os.RemoveAll(b.tmp) }
 
 // Temp makes a folder that Close removes.
 func (b *Builder) Temp(what string) (string, error) { return os.MkdirTemp(b.tmp, what+"-") }
@@ -119,61 +100,19 @@ func (b *Builder) Find(ctx context.Context, path string) (gocmd.Package, error) 
 
 // Test makes the test binary of a package with a change, once for each content.
 func (b *Builder) Test(ctx context.Context, path string, files Files, flags ...string) (Binary, error) {
-	if _, err := b.ownTesting(ctx); err != nil {
-		return Binary{}, err
-	}
-	return b.test(ctx, path, files, flags...)
-}
-
-// Ahead begins to make a test binary that Test will be asked for, unless it makes another one.
-func (b *Builder) Ahead(ctx context.Context, path string, files Files) {
-	if _, err := b.ownTesting(ctx); err != nil || !b.ahead.busy.CompareAndSwap(false, true) {
-		return
-	}
-	if b.ahead.stop != nil {
-		b.ahead.stop()
-	}
-	ctx, b.ahead.stop = context.WithCancel(ctx)
-	b.ahead.wait.Go(func() {
-		defer b.ahead.busy.Store(false)
-		_, _ = b.test(ctx, path, files) // who asks for it is told why it fails
-	})
-}
-
-// test is Test once package testing is there as binaries have it. It is safe for concurrent use.
-func (b *Builder) test(ctx context.Context, path string, files Files, flags ...string) (Binary, error) {
 	key := path + " " + files.Hash() + fmt.Sprint(flags)
-	b.mu.Lock()
-	have, ok := b.binaries[key]
-	if !ok {
-		have = &built{done: make(chan struct{})}
-		b.binaries[key] = have
+	if have, ok := b.binaries[key]; ok {
+		return have.Binary, have.err
 	}
-	b.mu.Unlock()
-	if ok {
-		select {
-		case <-have.done:
-			return have.Binary, have.err
-		case <-ctx.Done():
-			return Binary{}, ctx.Err()
-		}
-	}
-	defer close(have.done)
-	bin, err := b.make(ctx, path, files, flags)
-	if have.Binary, have.err = bin, err; err != nil && !errors.Is(err, ErrBuild) {
-		b.mu.Lock()
-		delete(b.binaries, key)
-		b.mu.Unlock()
-	}
-	return bin, err
-}
-
-func (b *Builder) make(ctx context.Context, path string, files Files, flags []string) (Binary, error) {
 	dir, err := b.Temp("build")
 	if err != nil {
 		return Binary{}, err
 	}
-	all := maps.Clone(b.testing)
+	own, err := b.ownTesting(ctx)
+	if err != nil {
+		return Binary{}, err
+	}
+	all := maps.Clone(own)
 	maps.Copy(all, files)
 	if len(all) > 0 {
 		overlay, err := Overlay(dir, all)
@@ -182,18 +121,18 @@ func (b *Builder) make(ctx context.Context, path string, files Files, flags []st
 		}
 		flags = append(slices.Clip(flags), "-overlay", overlay)
 	}
-	bin := Binary{path, filepath.Join(dir, "p.test")}
-	err = b.Tool.TestBinary(ctx, path, bin.Path, flags...)
+	made := built{Binary: Binary{path, filepath.Join(dir, "p.test")}}
+	err = b.Tool.TestBinary(ctx, path, made.Path, flags...)
 	if ctx.Err() != nil {
 		return Binary{}, ctx.Err()
 	}
 	if err != nil {
-		return bin, fmt.Errorf("%s %w: %w", path, ErrBuild, err)
+		made.err = fmt.Errorf("%s %w: %w", path, ErrBuild, err)
+	} else if _, err := os.Stat(made.Path); err != nil {
+		made.Path = ""
 	}
-	if _, err := os.Stat(bin.Path); err != nil {
-		bin.Path = ""
-	}
-	return bin, nil
+	b.binaries[key] = made
+	return made.Binary, made.err
 }
 
 // Overlay writes a change into dir, as the go command's -overlay takes it, and returns the name
