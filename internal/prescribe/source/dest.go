@@ -299,7 +299,7 @@ func (l *Line) origin(d *Dest, v *types.Var) {
 			again = again || n.Pos() > v.Pos() && l.spans(n)
 		case *ast.IfStmt:
 			elsewhere[n.Body] = n.Else != nil && l.spans(n.Else) && !l.spans(n.Body) && !again
-			elsewhere[n.Else] = l.spans(n.Body) && !again
+			elsewhere[n.Else] = n.Else != nil && l.spans(n.Body) && !l.spans(n.Else) && !again
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
 				if l.Info().Defs[name] != v {

@@ -457,7 +457,9 @@ func either(list []int, with func() []int) (out, more []int) {
 			all = append(all, n) //turns
 		}
 	}
-	return got, all
+	short := []int{}
+	if with != nil { short = append(short, 1) } else { short = with() } //one line
+	return append(got, short...), all
 }
 `)
 	if d := first(t, line("second"), Append).Into; d.Made != MadeEmpty || d.MadeLine != 9 {
@@ -465,6 +467,9 @@ func either(list []int, with func() []int) (out, more []int) {
 	}
 	if d := first(t, line("else"), Append).Into; d.Made != MadeEmpty || d.Count != "len(list)" {
 		t.Errorf("in an else: %+v", d)
+	}
+	if d := first(t, line("one line"), Append).Into; d.Made != MadeElse {
+		t.Errorf("on one line: %+v", d)
 	}
 	if d := first(t, line("turns"), Append).Into; d.Made != MadeElse {
 		t.Errorf("in a loop: %+v", d)
