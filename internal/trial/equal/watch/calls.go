@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -113,12 +114,12 @@ func (c *Call) Leave(results ...any) {
 		values = append(values, reflect.ValueOf(r))
 	}
 	taken, values := appended(c.name, c.args, values)
-	texts := make([]string, len(values))
+	texts := slices.Repeat([]string{"nil"}, len(values))
 	for i, v := range values {
-		if texts[i] = "nil"; v.IsValid() {
-			texts[i] = c.s.text(v, true)
+		if !v.IsValid() {
+			continue
 		}
-		if !v.IsValid() || i == 0 && taken >= 0 || !mutable(v.Type()) {
+		if texts[i] = c.s.text(v, true); i == 0 && taken >= 0 || !mutable(v.Type()) {
 			continue
 		}
 		c.w.mu.Lock()
@@ -135,15 +136,16 @@ func (c *Call) Leave(results ...any) {
 
 // arguments are the texts of the arguments as they are now.
 func (c *Call) arguments() string {
-	texts := make([]string, len(c.args))
+	texts := slices.Repeat([]string{"nil"}, len(c.args))
 	for i, a := range c.args {
-		texts[i] = "nil"
 		if a.IsValid() {
 			texts[i] = c.s.text(a, false)
 		}
 	}
 	return strings.Join(texts, ", ")
 }
+
+var appendName = regexp.MustCompile(`^[Aa]ppend([^a-z]|$)`) // and not appendix
 
 // appended says which argument a function with the contract of append takes over: its first one, of the type of its first
 // result, if its name begins with Append; -1 for another contract. A caller reads the result alone after that, which may
@@ -153,7 +155,7 @@ func appended(name string, args, results []reflect.Value) (taken int, shown []re
 	if _, method, ok := strings.Cut(name, "."); ok {
 		name, at = method, 1
 	}
-	if len(name) < len("append") || !strings.EqualFold(name[:len("append")], "append") || len(args) <= at || len(results) == 0 {
+	if !appendName.MatchString(name) || len(args) <= at || len(results) == 0 {
 		return -1, results
 	}
 	a, r := args[at], results[0]
