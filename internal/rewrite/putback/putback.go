@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -154,7 +155,7 @@ func (s *site) backTo(pool ast.Expr) back {
 				continue
 			}
 			for _, u := range f.Uses(fn.Signature().Params().At(0), c) {
-				if u.ParentEdgeKind() == edge.CallExpr_Args && in.isPut(u.Parent().Node().(*ast.CallExpr), out.pool) {
+				if u.ParentEdgeKind() == edge.CallExpr_Args && in.isPut(u.Parent().Node().(*ast.CallExpr), out.pool) && !slices.Contains(by, fn) {
 					by = append(by, fn)
 				}
 			}
