@@ -78,7 +78,7 @@ func CallString(on *code.Site) []code.Edit {
 	}
 	t := s.Info().TypeOf(x)
 	reflected := code.Named(t, "reflect.Value")
-	described := code.Named(t, "net.Addr") || code.Named(t, "reflect.Type") // what is in these is no error
+	described := code.Named(t, "net.Addr") || code.Named(t, "reflect.Type") // fmt would print the text of an error
 	if t == nil || types.IsInterface(t) && !described || code.HasMethod(t, "Error") || code.HasMethod(t, "Format") || !isStringer(t) {
 		return nil
 	}
