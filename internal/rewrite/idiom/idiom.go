@@ -307,6 +307,9 @@ func (s *site) takesBytes(sel *ast.SelectorExpr) bool {
 	if fn == nil || !ok || len(conv.Args) != 1 || !in.Info().Types[conv.Fun].IsType() || fn.Name() != "Write" || fn.Signature().Recv() == nil {
 		return false
 	}
+	if other, _, _ := types.LookupFieldOrMethod(s.Info().TypeOf(sel.X), true, s.Pkg.Types, "Write"); other != types.Object(fn) {
+		return false // of a struct that embeds the writer
+	}
 	on, ok := ast.Unparen(write.Fun).(*ast.SelectorExpr)
 	mine := method.Obj().(*types.Func).Signature()
 	return ok && in.Local(conv.Args[0]) == mine.Params().At(0) && in.Local(on.X) == mine.Recv() &&
