@@ -284,8 +284,10 @@ var readers = []string{
 	"encoding/json.Valid", "(encoding/binary.littleEndian).Uint", "(encoding/binary.bigEndian).Uint", "(encoding/binary.ByteOrder).Uint", "encoding/binary.Uvarint",
 	"encoding/binary.Varint", "(*bytes.Buffer).Write", "(*strings.Builder).Write", "(*bufio.Writer).Write", "(io.Writer).Write",
 	"(hash.Hash).Write", "(*os.File).Write", "strings.", "strconv.Parse", "strconv.Quote", "strconv.Append",
-	"fmt.Sprint", "fmt.Print", "fmt.Fprint", "fmt.Errorf",
 }
+
+// printers print the elements of a slice, by their kind alone if they have no methods.
+var printers = []string{"fmt.Sprint", "fmt.Print", "fmt.Fprint", "fmt.Errorf"}
 
 // onlyRead reports whether the place of a slice reads it and forgets it: a loop over its elements, an
 // index, a copy, its length, a comparison, or a call that is known to.
@@ -309,14 +311,16 @@ func (s *site) onlyRead(at inspector.Cursor) bool {
 		case s.Info().Types[call.Fun].IsType():
 			return code.IsString(s.Info().TypeOf(call))
 		}
-		name := s.Callee(call)
-		for _, r := range readers {
-			if strings.HasPrefix(name, r) {
-				return true
-			}
-		}
+		isOne := func(name string) bool { return strings.HasPrefix(s.Callee(call), name) }
+		return slices.ContainsFunc(readers, isOne) || slices.ContainsFunc(printers, isOne) && plainElements(s.Info().TypeOf(at.Node().(ast.Expr)))
 	}
 	return false
+}
+
+// plainElements reports whether a type is a slice of values of basic kinds without methods, and has none itself.
+func plainElements(t types.Type) bool {
+	list, ok := t.Underlying().(*types.Slice)
+	return ok && code.Plain(t) && code.Basic(list.Elem()) != nil && code.Plain(list.Elem())
 }
 
 // readAfterwards reports whether a copy is kept in a variable that is only read, by the function
