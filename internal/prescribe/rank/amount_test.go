@@ -56,3 +56,25 @@ func TestAtLeastNothing(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestTelling: a benchmark's line that allocates nearly never has no share of bytes; a service's has, whose rate is
+// that of requests, and a benchmark's line that allocates each time.
+func TestTelling(t *testing.T) {
+	for _, c := range []struct {
+		kind    string
+		objects float64
+		want    float64
+	}{
+		{evidence.TargetPackages, 0.001, 0},
+		{evidence.TargetPackages, 1, 0.17},
+		{evidence.TargetLive, 0.001, 0.17},
+		{evidence.TargetExec, 0.001, 0.17},
+	} {
+		var d finding.Diagnosis
+		d.Target.Kind = c.kind
+		f := finding.Finding{Cost: finding.Cost{BytesPerOp: stats.Exact(1), ObjectsPerOp: stats.Exact(c.objects)}}
+		if got := telling(&d, &finding.Row{Finding: &f}, 0.17); got != c.want {
+			t.Errorf("%s, %v objects an operation: %v, want %v", c.kind, c.objects, got, c.want)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func bytesSaved(s *diagnose.Session, r *finding.Row) float64 {
 func Rows(s *diagnose.Session, rows []finding.Row, threshold float64) (kept []finding.Row, functions map[string]finding.Prediction, left int) {
 	for i := range rows {
 		r := rows[i]
-		if r.Remedy.Code != cures.LeaveIt && under(r.Remedy.Saves.CPU.Value, telling(s, &r, bytesSaved(s, &r)), threshold) && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
+		if r.Remedy.Code != cures.LeaveIt && under(r.Remedy.Saves.CPU.Value, telling(s.Diagnosis(), &r, bytesSaved(s, &r)), threshold) && figure(s, &r) < nextToNothing*r.Cost.CPU.Value {
 			r = tooLittle(r)
 		}
 		if below(s, &r, threshold) {
@@ -134,7 +134,7 @@ func compareBool(a, b bool) int {
 // below reports whether a row is below the threshold, by what its line costs and by what its cure saves.
 func below(s *diagnose.Session, r *finding.Row, threshold float64) bool {
 	cpu := max(r.Remedy.Saves.CPU.Value, r.Cost.CPU.Value)
-	return under(cpu, telling(s, r, max(bytesSaved(s, r), s.ByteShare(r.Finding))), threshold)
+	return under(cpu, telling(s.Diagnosis(), r, max(bytesSaved(s, r), s.ByteShare(r.Finding))), threshold)
 }
 
 // under reports whether shares of CPU and of bytes are below the threshold.
@@ -142,9 +142,10 @@ func under(cpu, bytes, threshold float64) bool {
 	return threshold >= 0 && cpu < threshold && bytes < threshold
 }
 
-// telling is a share of bytes; zero where a benchmark allocates nearly never, for there it says nothing.
-func telling(s *diagnose.Session, r *finding.Row, bytes float64) float64 {
-	if s.Diagnosis().Target.Kind == evidence.TargetPackages && r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < RareObjects {
+// telling is a share of bytes; zero where a benchmark allocates nearly never, for there it says nothing. A service
+// counts no operations that could be rare.
+func telling(d *finding.Diagnosis, r *finding.Row, bytes float64) float64 {
+	if d.Target.Kind == evidence.TargetPackages && r.Cost.BytesPerOp.Value > 0 && r.Cost.ObjectsPerOp.Value < RareObjects {
 		return 0
 	}
 	return bytes
