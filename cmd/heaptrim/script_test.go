@@ -54,7 +54,7 @@ func TestScript(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
 			address, err := freeAddress(&addresses)
-			e.Vars = append(append(e.Vars, env...), "ADDRESS="+address)
+			e.Vars = append(append(e.Vars, env...), "ADDRESS="+address, "XDG_CACHE_HOME="+filepath.Join(e.WorkDir, ".cache"))
 			if ofSource.MatchString(filepath.Base(e.WorkDir)) {
 				e.Setenv("PATH", plain+string(os.PathListSeparator)+e.Getenv("PATH"))
 			}

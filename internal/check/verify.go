@@ -24,7 +24,8 @@ func verify(ctx context.Context, b *bundle.Bundle, r *finding.Report, o Options)
 	if t.Kind == evidence.TargetPackages {
 		o.Progress("trying the first cures for up to %v", o.Verify)
 	}
-	return fix.Verify(ctx, r, fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress})
+	search := fix.Options{Budget: o.Verify, Most: verifyRows, Tests: true, Progress: o.Progress}
+	return fix.Verify(ctx, r, fix.RunOptions{Search: search, Memory: fix.DefaultMemory()})
 }
 
 // unchanged reports whether the files of the rows are there, and as old as the recording.

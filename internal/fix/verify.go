@@ -11,10 +11,12 @@ import (
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
-// Verify tries the edits for the findings of a report, each alone, until the budget of o is spent.
+// Verify tries the edits for the findings of a report, each alone, until the budget of the search is spent. Of
+// o, it uses Search and Memory: what was tried before, of the same code, is not tried again.
 // It returns those that came to a verdict, then those that there was no time for, and keeps to the budget.
 // Of a recording that is not of benchmarks it returns the edits as not tried.
-func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial, error) {
+func Verify(ctx context.Context, r *finding.Report, run RunOptions) ([]finding.Trial, error) {
+	o := run.Search
 	limited, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
 	if t := r.Diagnosis.Target; t.Kind != evidence.TargetPackages {
@@ -24,7 +26,7 @@ func Verify(ctx context.Context, r *finding.Report, o Options) ([]finding.Trial,
 		}
 		return untried(r, p, map[string]bool{}, o.Most), nil
 	}
-	tools, _, err := RunOptions{Search: o}.open(limited, r)
+	tools, _, err := run.open(limited, r)
 	if err != nil {
 		return nil, err
 	}

@@ -26,16 +26,20 @@ type memory struct {
 	state map[string]string // of packages, by import path
 }
 
+// page is the file that check writes where it is run, which may be a package's folder.
+const page = "heaptrim.html"
+
 // keptFor is how long a trial is remembered.
 const keptFor = 14 * 24 * time.Hour
 
-// open makes the folder and forgets what is old.
+// open makes the folder and forgets what is old. Where it cannot be made, nothing is kept.
 func (m *memory) open() error {
 	if m.dir == "" {
 		return nil
 	}
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		return err
+		m.dir = ""
+		return nil
 	}
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -179,7 +183,7 @@ func folder(h hash.Hash, dir string, all bool) error {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular() || d.Name() == page:
 			return nil
 		}
 		text, err := os.ReadFile(path)

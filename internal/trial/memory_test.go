@@ -34,6 +34,12 @@ func TestRemember(t *testing.T) {
 	if ask(Files{"x.go": []byte("package x")}) != 2 || ask(nil) != 1 {
 		t.Error("another change counts as the same, or made the first one forgotten")
 	}
+	if err := os.WriteFile(filepath.Join(dir, "b", page), []byte("<html>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if ask(nil) != 1 {
+		t.Error("the page of check counts as the package's")
+	}
 	for i, name := range []string{"a/a.go", "b/testdata/deep/x", "b/b_test.go"} {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -51,6 +57,18 @@ func TestRemember(t *testing.T) {
 	}
 	if got := ask(nil); got != 5 {
 		t.Errorf("%d trials, want 5: a package that is not imported has changed", got)
+	}
+}
+
+// TestNoMemory: where the folder cannot be made, nothing is kept, and trials go on.
+func TestNoMemory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := memory{dir: filepath.Join(file, "trials")}
+	if err := m.open(); err != nil || m.dir != "" {
+		t.Errorf("folder %q, error %v", m.dir, err)
 	}
 }
 
