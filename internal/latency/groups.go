@@ -116,14 +116,15 @@ func (a *account) handler(s exectrace.Stack) string {
 	return name
 }
 
+// sortGroups orders groups by their time in memory management, which the page shows, too; then by waits during marking.
 func sortGroups(groups map[groupKey]*Group) []Group {
 	list := make([]Group, 0, len(groups))
 	for _, g := range groups {
 		list = append(list, *g)
 	}
 	slices.SortFunc(list, func(x, y Group) int {
-		paid := func(g *Group) int64 { return int64(g.Split.Memory() + g.Split[WaitMark]) }
-		return cmp.Or(cmp.Compare(paid(&y), paid(&x)), cmp.Compare(x.Start, y.Start), cmp.Compare(x.Handler, y.Handler))
+		return cmp.Or(cmp.Compare(y.Split.Memory(), x.Split.Memory()), cmp.Compare(y.Split[WaitMark], x.Split[WaitMark]),
+			cmp.Compare(x.Start, y.Start), cmp.Compare(x.Handler, y.Handler))
 	})
 	return list
 }
