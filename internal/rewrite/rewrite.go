@@ -213,7 +213,7 @@ func ofMemory() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "result made once", "put back into its pool", "slice with its size", "array of the caller"}
+	names := []string{"values compared", "appended onto", "result made once", "appended in place", "put back into its pool", "slice with its size", "array of the caller"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 

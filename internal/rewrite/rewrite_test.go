@@ -72,6 +72,7 @@ var (
 type example struct {
 	name, want, open string
 	second           bool              // the second edit of the kind is wanted
+	through          bool              // the edit is wanted, too, where the line calls what allocates
 	files, result    map[string][]byte // by name
 	place            code.Place
 }
@@ -90,7 +91,8 @@ func examples(t *testing.T) []example {
 			t.Fatal(err)
 		}
 		x := example{name: strings.TrimSuffix(filepath.Base(name), ".txtar"), want: strings.TrimSpace(string(section(a, "want"))),
-			open: strings.TrimSpace(string(section(a, "open"))), second: section(a, "second") != nil, files: map[string][]byte{}, result: map[string][]byte{}}
+			open: strings.TrimSpace(string(section(a, "open"))), second: section(a, "second") != nil,
+			through: section(a, "through") != nil, files: map[string][]byte{}, result: map[string][]byte{}}
 		if x.want == "" {
 			continue
 		}
@@ -187,6 +189,9 @@ func TestEdits(t *testing.T) {
 			if !ok {
 				t.Errorf("%s: no edit of kind %q", x.name, x.want)
 				continue
+			}
+			if _, also := x.edit(p.Through(place)); x.through && !also {
+				t.Errorf("%s: no edit for the line that calls what allocates", x.name)
 			}
 			young := x.open == "" && e.Open != "" && slices.Contains(unproven, e.Kind)
 			if e.Open != x.open && !young {
