@@ -26,7 +26,7 @@ func Of(src *source.Program, field string) *types.Named {
 func find(src *source.Program, field string) (*types.Named, *types.Var) {
 	for _, n := range src.Structs() {
 		for f := range n.Underlying().(*types.Struct).Fields() {
-			if src.PlaceOf(f.Pos()) == field {
+			if src.IsAt(field, f.Pos()) {
 				return n, f
 			}
 		}
@@ -243,7 +243,7 @@ func stores(src *source.Program, field string) iter.Seq2[*ssa.FieldAddr, ssa.Val
 					continue
 				}
 				at, ok := st.Addr.(*ssa.FieldAddr)
-				if ok && src.PlaceOf(flow.Field(at).Pos()) == field && !yield(at, st.Val) {
+				if ok && src.IsAt(field, flow.Field(at).Pos()) && !yield(at, st.Val) {
 					return
 				}
 			}
@@ -300,5 +300,5 @@ func loads(src *source.Program, v ssa.Value, field string) bool {
 		return false
 	}
 	at, ok := load.X.(*ssa.FieldAddr)
-	return ok && src.PlaceOf(flow.Field(at).Pos()) == field
+	return ok && src.IsAt(field, flow.Field(at).Pos())
 }

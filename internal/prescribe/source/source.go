@@ -320,5 +320,11 @@ func (p *Program) FileOf(pos token.Pos) string { return p.fset.PositionFor(pos, 
 // PlaceOf names a position, to tell it from others.
 func (p *Program) PlaceOf(pos token.Pos) string { return p.fset.Position(pos).String() }
 
+// IsAt reports whether PlaceOf a position is a place, without making its text for each of another file.
+func (p *Program) IsAt(place string, pos token.Pos) bool {
+	at := p.fset.Position(pos)
+	return strings.HasPrefix(place, at.Filename) && place == at.String()
+}
+
 // LineOf is the line of a position, as profiles count; 0 for none.
 func (p *Program) LineOf(pos token.Pos) int { return p.fset.PositionFor(pos, true).Line }
