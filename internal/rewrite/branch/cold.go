@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -12,8 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 )
 
-// CopyWhereKept copies a variable in the branches that keep its address, so that it stays on the stack
-// where none of them runs.
+// CopyWhereKept copies a variable in the branches that keep its address, or have a function literal that reads it, so
+// that it stays on the stack where none of them runs.
 func CopyWhereKept(on *code.Site) []code.Edit {
 	s := &site{on}
 	id, ok := s.Cur.Node().(*ast.Ident)
@@ -29,57 +28,16 @@ func CopyWhereKept(on *code.Site) []code.Edit {
 	if decl == nil {
 		return nil
 	}
-	var kept []inspector.Cursor
-	first := token.NoPos
+	k := keeps{of: s, v: v, fn: fn}
 	for _, u := range s.Uses(v, fn) {
-		switch {
-		case u.Node() == ast.Node(id):
-		case !code.Within(u, fn):
-			return nil // a closure refers to it
-		case s.addressed(u):
-			kept = append(kept, u)
-			if first == token.NoPos {
-				first = u.Node().Pos()
-			}
-		case u.ParentEdgeKind() == edge.AssignStmt_Lhs || u.ParentEdgeKind() == edge.IncDecStmt_X || s.partAssigned(u):
-			if first != token.NoPos {
-				return nil // it changes after its address was taken
-			}
-		}
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	return s.copies(v, kept, decl)
-}
-
-// copies puts a copy of a variable before the statements that take its address.
-func (s *site) copies(v *types.Var, kept []inspector.Cursor, decl ast.Node) []code.Edit {
-	var changes []code.Change
-	before := map[ast.Node]string{}
-	read := false
-	for _, u := range kept {
-		at, ok := branch(u, decl)
-		if ok {
-			at, ok = code.Statement(u)
-		}
-		if !ok || s.loopBetween(at, decl) {
+		if u.Node() != ast.Node(id) && !k.add(u) {
 			return nil
 		}
-		name := before[at.Node()]
-		if name == "" {
-			name = s.Fresh(v.Name()+"Copy", u.Node().Pos())
-			before[at.Node()] = name
-			changes = append(changes, s.Before(at.Node(), name+" := "+v.Name()))
-		}
-		changes = append(changes, s.Replace(u.Node(), name))
-		read = read || !s.leavesAfter(at)
 	}
-	e := code.Edit{Text: fmt.Sprintf("copy `%s` in the branch that keeps its address", v.Name()), Changes: changes}
-	if read {
-		e.Open = fmt.Sprintf("who gets the address must not change `%s` for the code behind it", v.Name())
+	if len(k.at) == 0 || k.first.closure && !k.changes {
+		return nil
 	}
-	return []code.Edit{e}
+	return k.copies(decl)
 }
 
 // addressed reports whether the address of a variable is taken, also by a method call.

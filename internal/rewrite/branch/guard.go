@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -35,9 +37,17 @@ func AskedBefore(on *code.Site) []code.Edit {
 	if open == "" && q.asks != "" {
 		open = fmt.Sprintf("`%s` is asked a second time, and must change nothing", q.asks)
 	}
-	text := fmt.Sprintf("if %s {\n%s\n}", q.text, s.Source(call))
-	return []code.Edit{{Open: open, Text: fmt.Sprintf("ask `%s` before the call of %s, which does nothing else", code.Brief(q.text), fn.Name()),
-		Changes: []code.Change{s.Replace(call, text)}}}
+	edit := code.Edit{Open: open, Text: fmt.Sprintf("ask `%s` before the call of %s, which does nothing else", code.Brief(q.text), fn.Name()),
+		Changes: []code.Change{s.Replace(call, fmt.Sprintf("if %s {\n%s\n}", q.text, s.Source(call)))}}
+	declared, later := s.capturedCopies(s.Cur)
+	if declared == "" {
+		return []code.Edit{edit}
+	}
+	copied := edit
+	copied.Text += ", and copy what its function literal reads"
+	copied.Open = strings.Join(slices.DeleteFunc([]string{open, later}, func(q string) bool { return q == "" }), "; ")
+	copied.Changes = []code.Change{s.Replace(call, fmt.Sprintf("if %s {\n%s%s\n}", q.text, declared, s.Source(call)))}
+	return []code.Edit{copied, edit}
 }
 
 // askedAround reports whether a statement is the branch of a condition.
