@@ -1,12 +1,14 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Planted is a waste that was put into a release: the case before is the release with the
@@ -23,6 +25,27 @@ type Edit struct {
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	Text  string `json:"text"`
+}
+
+// At reports whether a line of a file in the module's folder dir, which has the planted text, is one that the planting wrote.
+func (p *Planted) At(dir, file string, line int) bool {
+	shift := map[string]int{}
+	for _, e := range slices.SortedStableFunc(slices.Values(p.Edits), func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) }) {
+		start := e.Start + shift[e.File]
+		shift[e.File] += len(e.Text) - (e.End - e.Start)
+		if filepath.ToSlash(file) != e.File {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil || start+len(e.Text) > len(text) {
+			continue
+		}
+		first := 1 + bytes.Count(text[:start], []byte("\n"))
+		if first <= line && line <= first+strings.Count(strings.TrimSpace(e.Text), "\n") {
+			return true
+		}
+	}
+	return false
 }
 
 // Apply makes the edits of one file in its text. They must not overlap.

@@ -189,7 +189,7 @@ func (o options) fix(ctx context.Context, c corpus.Case, at string, r *row) erro
 	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 3) {
 		return fmt.Errorf("fix: %w: %.200s", err, out)
 	}
-	if err := r.readFix(filepath.Join(at, "fix.json")); err != nil {
+	if err := r.readFix(c, at); err != nil {
 		return err
 	}
 	if r.Kept == 0 {
@@ -217,8 +217,8 @@ func (o options) command(ctx context.Context, c corpus.Case, at string, more ...
 }
 
 // readFix reads what the fix says that it kept.
-func (r *row) readFix(name string) error {
-	text, err := os.ReadFile(name)
+func (r *row) readFix(c corpus.Case, at string) error {
+	text, err := os.ReadFile(filepath.Join(at, "fix.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -228,7 +228,10 @@ func (r *row) readFix(name string) error {
 	var doc struct {
 		Findings int `json:"findings"`
 		NoEdit   int `json:"no_edit"`
-		Attempts []struct{ Kind, Outcome string }
+		Attempts []struct {
+			Kind, Outcome, File string
+			Line                int
+		}
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return err
@@ -236,6 +239,10 @@ func (r *row) readFix(name string) error {
 	r.Findings, r.NoEdit = doc.Findings, doc.NoEdit
 	for _, a := range doc.Attempts {
 		r.Tried = append(r.Tried, a.Kind+": "+a.Outcome)
+		file, err := filepath.Rel(filepath.Join(at, "fixed"), a.File)
+		if err == nil && c.Planted != nil && c.Planted.At(filepath.Join(at, "before"), file, a.Line) {
+			r.AtWaste = append(r.AtWaste, a.Kind+": "+a.Outcome)
+		}
 		if a.Outcome == "kept" {
 			r.Kept++
 		}

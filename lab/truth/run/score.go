@@ -26,7 +26,8 @@ type row struct {
 	Failing  bool     `json:"failing,omitempty"` // tests fail without any edit: what follows was found with -skip failing
 	Findings int      `json:"findings"`
 	NoEdit   int      `json:"no_edit"`
-	Tried    []string `json:"tried,omitempty"` // kinds of edits and what became of each
+	Tried    []string `json:"tried,omitempty"`    // kinds of edits and what became of each
+	AtWaste  []string `json:"at_waste,omitempty"` // of them, what became of those at lines of planted waste
 	Kept     int      `json:"kept"`
 	Passed   int      `json:"tests_passed"`
 	Broken   []string `json:"broken,omitempty"`
@@ -176,16 +177,25 @@ func show(w io.Writer, rows []row) {
 	missed(w, rows)
 }
 
-// missed prints, of the cases whose saving is not reached, in how many an edit ended in which way, and in how many there was none.
+// missed prints, of the cases whose saving is not reached, in how many an edit ended in which way, and in how many there was none:
+// for all of them anywhere, and for planted ones at the lines of the waste.
 func missed(w io.Writer, rows []row) {
-	n, by := 0, map[string]int{}
+	missed := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.Error != "" || r.undone() })
+	if len(missed) > 0 {
+		fmt.Fprintf(w, "\nOf the %d that are not reached, edits ended as: %s\n", len(missed), endings(missed, func(r row) []string { return r.Tried }))
+	}
+	planted := slices.DeleteFunc(missed, func(r row) bool { return !r.Planted })
+	if len(planted) > 0 {
+		fmt.Fprintf(w, "Of the %d planted ones, edits at the waste: %s\n", len(planted), endings(planted, func(r row) []string { return r.AtWaste }))
+	}
+}
+
+// endings says in how many rows an edit ended in which way.
+func endings(rows []row, tried func(row) []string) string {
+	by := map[string]int{}
 	for _, r := range rows {
-		if r.Error != "" || r.undone() {
-			continue
-		}
-		n++
 		ends := map[string]bool{}
-		for _, t := range r.Tried {
+		for _, t := range tried(r) {
 			_, end, _ := strings.Cut(t, ": ")
 			ends[end] = true
 		}
@@ -196,12 +206,9 @@ func missed(w io.Writer, rows []row) {
 			by[end]++
 		}
 	}
-	if n == 0 {
-		return
-	}
 	var parts []string
 	for _, end := range slices.Sorted(maps.Keys(by)) {
 		parts = append(parts, fmt.Sprintf("%s in %d", end, by[end]))
 	}
-	fmt.Fprintf(w, "\nOf the %d that are not reached, edits ended as: %s\n", n, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
