@@ -104,6 +104,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
 	if len(log.Cycles) == 0 && len(log.Stats) >= 2 {
 		pauses, t.Pauses.OfCycles = fillMemStats(t, r.Data, env), true
+		t.Pauses.Unseen = t.Cycles.Automatic + t.Cycles.Forced - len(pauses)
 	}
 	slices.Sort(pauses)
 	for _, p := range pauses {

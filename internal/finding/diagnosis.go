@@ -87,6 +87,7 @@ type HeapTotals struct {
 type PauseTotals struct {
 	P50, Max, Total time.Duration
 	OfCycles        bool // both pauses of a cycle count as one, as in MemStats
+	Unseen          int  // cycles before the first whose pauses are known: MemStats keeps those of 256
 }
 
 // Basis is the evidence for a figure, or why it is unknown.

@@ -150,7 +150,7 @@ func newTotals(t finding.Totals, k known) schema.Totals {
 		ResidentBytes: schema.Positive(float64(t.Heap.Resident)), RecorderLive: schema.Positive(float64(t.Heap.OwnLive)),
 		RecorderResident: schema.Positive(float64(t.Heap.OwnResident)),
 		PauseP50NS:       schema.Positive(float64(t.Pauses.P50)), PauseMaxNS: schema.Positive(float64(t.Pauses.Max)),
-		PauseTotalNS: schema.Positive(float64(t.Pauses.Total)),
+		PauseTotalNS: schema.Number(float64(t.Pauses.Total), t.Pauses.Total > 0 && t.Pauses.Unseen == 0),
 		BytesPerS:    schema.Positive(t.BytesPerSecond), Why: t.Why, RetentionBasis: t.Retention.Text,
 	}
 }

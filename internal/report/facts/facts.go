@@ -30,8 +30,7 @@ func Write(p *term.Page, d *finding.Diagnosis) {
 	}
 	if t.Pauses.Max > 0 {
 		row("pauses", unit.FormatNanoseconds(float64(t.Pauses.P50))+
-			pauseMedian(t.Pauses), unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest",
-			unit.FormatNanoseconds(float64(t.Pauses.Total))+" in all")
+			pauseMedian(t.Pauses), unit.FormatNanoseconds(float64(t.Pauses.Max))+" longest", pausesWhole(t))
 	} else {
 		row("pauses", unseen(t, "not known: needs a gctrace log"))
 	}
@@ -47,6 +46,15 @@ func pauseMedian(p finding.PauseTotals) string {
 		return " median of both in a cycle"
 	}
 	return " median"
+}
+
+// pausesWhole says how long all pauses took, or of how many cycles the pauses are.
+func pausesWhole(t finding.Totals) string {
+	if n := t.Pauses.Unseen; n > 0 {
+		of := t.Cycles.Automatic + t.Cycles.Forced
+		return fmt.Sprintf("in the last %d of %d cycles", of-n, of)
+	}
+	return unit.FormatNanoseconds(float64(t.Pauses.Total)) + " in all"
 }
 
 // Listed are the most important of them for one line.
