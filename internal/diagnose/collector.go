@@ -102,6 +102,11 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 		MarkAlloc: whileMarking(cycles),
 		NonHeap:   d.Collector.NonHeap(), CollectorCost: 1,
 	}
+	m.live = liveScale(d, live.heap)
+	shown := pointedBytes(d, m)
+	if !scan.counted {
+		m.workload.HeapScan = max(live.heap-shown.all+shown.scan(), leastScan*live.heap)
+	}
 	fit := gcmodel.Fit(cycles)
 	m.workload.FixedShare = fit.FixedShare.Value
 	m.marginal, err = gcmodel.Prices(m.workload, m.setting)
@@ -109,8 +114,7 @@ func fitCollector(d *run.Data, env evidence.Environment) collectorModel {
 		m.why = "not known: " + err.Error()
 		return m
 	}
-	m.live = liveScale(d, live.heap)
-	m.scan = scanShares(d, m, scan.heap)
+	m.scan = scanShares(shown, m.workload.HeapScan)
 	m.known = true
 	counted := len(cycles)
 	if n := len(d.Collector.Stats); counted == 0 && n >= 2 {
@@ -157,7 +161,10 @@ func pace(r gcmodel.Regime) string {
 
 type liveSize struct{ heap float64 }
 
-type scanSize struct{ heap, stacks, globals float64 }
+type scanSize struct {
+	heap, stacks, globals float64
+	counted               bool // heap is the collector's own count, not all that is live
+}
 
 // liveAndScan returns the medians over the cycles, exact from the pacer's
 // lines or from runtime/metrics, in MiB steps from gctrace alone.
@@ -187,11 +194,42 @@ func liveAndScan(d *run.Data, env evidence.Environment) (liveSize, scanSize, boo
 	if len(live) == 0 {
 		return liveSize{}, scanSize{}, false
 	}
-	size := scanSize{stats.MedianOf(heap), stats.MedianOf(stacks), stats.MedianOf(globals)}
+	size := scanSize{stats.MedianOf(heap), stats.MedianOf(stacks), stats.MedianOf(globals), len(heap) > 0}
 	if len(heap) == 0 {
 		size.heap = stats.MedianOf(live)
 	}
 	return liveSize{stats.MedianOf(live)}, size, true
+}
+
+// leastScan is the part of the live heap that counts as scanned where the collector's count is not known and the profiles
+// show nearly no pointers: objects without pointers are marked, too.
+const leastScan = 0.1
+
+// pointed are the live bytes that the profiles show.
+type pointed struct {
+	yes, unknown, all float64 // with pointers, with or without, and all
+	part              float64 // of the unknown ones that counts as pointers: the share of the known
+}
+
+func (p pointed) scan() float64 { return p.yes + p.part*p.unknown }
+
+func pointedBytes(d *run.Data, m collectorModel) pointed {
+	p := pointed{part: 1}
+	bytes := d.AllBytes()
+	for _, t := range d.Sites.Sites {
+		live := m.marked(t.InUse.Mean()*m.live, t.ShareOf(bytes))
+		p.all += live
+		switch t.Pointerful() {
+		case finding.Yes:
+			p.yes += live
+		case finding.Unknown:
+			p.unknown += live
+		}
+	}
+	if known := p.all - p.unknown; known > 0 {
+		p.part = p.yes / known
+	}
+	return p
 }
 
 // maxLiveScale bounds how far in-use bytes are scaled up: a profile that shows less than
@@ -213,30 +251,10 @@ func liveScale(d *run.Data, live float64) float64 {
 
 // scanShares scales the live bytes of pointerful sites to the heap's scan
 // work. Sites whose objects may or may not hold pointers get the average.
-func scanShares(d *run.Data, m collectorModel, heapScan float64) scanShare {
-	var yes, unknown, all float64
-	bytes := d.AllBytes()
-	for _, t := range d.Sites.Sites {
-		live := m.marked(t.InUse.Mean()*m.live, t.ShareOf(bytes))
-		all += live
-		switch t.Pointerful() {
-		case finding.Yes:
-			yes += live
-		case finding.Unknown:
-			unknown += live
-		}
-	}
-	if yes+unknown == 0 {
+func scanShares(shown pointed, heapScan float64) scanShare {
+	if shown.scan() == 0 {
 		return scanShare{}
 	}
-	// Unknown ones count by the share of pointerful bytes among the known.
-	part := 1.0
-	if known := all - unknown; known > 0 {
-		part = yes / known
-	}
-	if yes+part*unknown == 0 {
-		return scanShare{}
-	}
-	k := min(heapScan/(yes+part*unknown), 1)
-	return scanShare{k, k * part}
+	k := min(heapScan/shown.scan(), 1)
+	return scanShare{k, k * shown.part}
 }
