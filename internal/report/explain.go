@@ -117,8 +117,8 @@ func (e *explainer) cost() {
 	}
 	if r := e.f.Removal; r != nil {
 		share("saved without it", r.CPU, e.k.cpu)
-		if here, _ := parted(*r); here.Value > c.CPU.Value && e.k.cpu {
-			e.p.Prose("    ", term.Sentence(whyMore(e.rep)+"."), term.Dim)
+		if text := whyRemoval(*r, c); text != "" && e.k.cpu {
+			e.p.Prose("    ", text, term.Dim)
 		}
 		if r.Caches.High > 0 {
 			share("  of it in other code", r.Caches, e.k.cpu)
@@ -143,6 +143,21 @@ func (e *explainer) cost() {
 	}
 	e.amount("live", c.InUse, unit.FormatBytes)
 	e.ofRun()
+}
+
+// whyRemoval says why all that a row allocates and keeps would save another amount than the row costs; "" if it would not
+// save more, nor less than nothing.
+func whyRemoval(r finding.Prediction, c finding.Cost) string {
+	here, _ := parted(r)
+	switch {
+	case r.CPU.Value < 0:
+		return "Negative: without what it keeps alive the heap goal is lower, so the program collects more often."
+	case here.Value <= c.CPU.Value:
+		return ""
+	case r.Cycles.Value > 0:
+		return "Without it there are fewer cycles, each of which marks what other rows keep alive, too."
+	}
+	return "Without what it keeps alive each cycle marks less. That saves more than the mean price of a byte, which the row is charged."
 }
 
 // ofRun shows, for the run of the row, the basis of the cost of retention, and the factor that

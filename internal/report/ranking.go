@@ -87,11 +87,11 @@ func savesMore(f finding.Row) bool {
 
 // whyMore explains savings beyond the row's cost.
 func whyMore(rep *finding.Report) string {
-	const headroom = "memory that the row keeps alive costs cycles in the rows of others"
+	const headroom = "where there are fewer cycles, the memory that other rows keep alive is marked less often, too"
 	if slices.ContainsFunc(
 		rep.Prescription.Rows, func(f finding.Row) bool { return savesMore(f) && f.Remedy.Saves.Caches.Value > 0 },
 	) {
-		return headroom + ", and its fresh memory and its collections slow down other code, mostly " +
+		return headroom + ", and a row's fresh memory and its collections slow down other code, mostly " +
 			"through cache misses"
 	}
 	return headroom
