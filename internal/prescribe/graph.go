@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 )
 
-// hold tells each object which others of its function become part of it, and of nothing else: the memory that its next
-// user finds in it, not the values and functions of one use.
+// hold tells each object which others of its function become part of it alone, and can be filled again by its next user.
 func hold(all []*candidate) {
 	made := map[string]*candidate{}
 	for _, c := range all {
@@ -17,7 +17,7 @@ func hold(all []*candidate) {
 		}
 	}
 	for _, c := range all {
-		if len(c.Parts) == 0 || c.Parts[0].Kind == finding.KindBoxing || c.Parts[0].Kind == finding.KindClosure {
+		if len(c.Parts) == 0 || !fate.Refilled(c.Parts[0].Kind, c.Parts[0].Via) {
 			continue
 		}
 		if whole := made[c.Finding.Run+"|"+c.Parts[0].Life.PartOf]; whole != nil && whole != c && !whole.within(c) {
@@ -66,11 +66,13 @@ func (c *candidate) withHeld(o *offer) {
 // absorb makes the row of a pooled object that of all that it holds, and marks that as told.
 func (c *candidate) absorb(row *finding.Row) {
 	var held []*finding.Finding
+	all := offer{cuts: c.cuts(1, 1, 1)}
 	for _, h := range c.held {
 		h.graph(func(h *candidate) {
 			h.told = true
 			held = append(held, h.Finding)
 		})
 	}
-	row.Finding = rank.Whole(row.Finding, c.Finding, held)
+	c.withHeld(&all)
+	row.Finding = rank.Whole(row.Finding, c.Finding, held, c.session.Saving(all.cuts))
 }

@@ -20,6 +20,14 @@ func Text(f *finding.Finding) string {
 	return f.Escape.Text
 }
 
+// Refilled reports whether memory of a kind, allocated through a function if via is not empty, can be filled again by who finds
+// it in an object from a pool: an object, a slice or a map, not a text, a value or a function of one use. What another function
+// makes is made anew each time, unless it grows what its receiver or its first argument has.
+func Refilled(kind finding.Kind, via string) bool {
+	again := []finding.Kind{finding.KindNew, finding.KindMake, finding.KindGrowth, finding.KindMap, finding.KindMapGrowth}
+	return slices.Contains(again, kind) && (via == "" || strings.Contains(via, ").") || strings.Contains(via, ".Append"))
+}
+
 // Inside says that a library's function allocates; known, that there is a better call, which does not fit there.
 func Inside(function string, known bool) string {
 	text := "the memory is allocated inside " + function + ", and "

@@ -7,9 +7,11 @@ import (
 	"github.com/heaptrim/heaptrim/internal/finding"
 )
 
-// Whole is the finding of a row with the costs, the runs and the places of what an object holds. None of them is changed.
-func Whole(row, object *finding.Finding, held []*finding.Finding) *finding.Finding {
+// Whole is the finding of a row with the costs, the runs and the places of what an object holds, and the saving without all
+// of it. None of them is changed.
+func Whole(row, object *finding.Finding, held []*finding.Finding, removal finding.Prediction) *finding.Finding {
 	f := *row
+	f.Removal = &removal
 	if len(f.Allocation.Places) == 0 {
 		f.Allocation.Places = []finding.Place{{Site: object.Site, Share: object.Weight()}}
 	} else {
