@@ -224,7 +224,7 @@ func beside(d *finding.Diagnosis, f *finding.Finding) bool {
 }
 
 // Idle reports whether a line of a benchmark allocates nearly nothing in an operation, or only the smaller part of what
-// it allocates. Where no line of the benchmark is known to allocate, the pass that counts allocations is missing, and
+// it allocates; of a program, nearly nothing for a request, and next to nothing of all bytes. Where no line of the benchmark is known to allocate, the pass that counts allocations is missing, and
 // nothing is known.
 func Idle(d *finding.Diagnosis, f *finding.Finding) bool {
 	if beside(d, f) {
@@ -233,12 +233,17 @@ func Idle(d *finding.Diagnosis, f *finding.Finding) bool {
 	if cost := f.Cost; d.Target.Kind != evidence.TargetPackages && cost.Bytes.Value > mostIdle*cost.InUse.Value {
 		return false // a connection may be made for thousands of requests
 	}
-	run, counted := false, false
+	run, counted, bytes := false, false, 0.0
 	for _, r := range d.Runs {
 		run = run || r.Name == f.Run && r.Ops > 0
 	}
 	for _, other := range d.Findings {
-		counted = counted || other.Run == f.Run && other.Cost.ObjectsPerOp.Value > 0
+		if other.Run == f.Run {
+			counted, bytes = counted || other.Cost.ObjectsPerOp.Value > 0, bytes+other.Cost.Bytes.Value
+		}
+	}
+	if d.Target.Kind != evidence.TargetPackages && f.Cost.Bytes.Value >= finding.DefaultThreshold*bytes {
+		return false // few large blocks
 	}
 	return run && counted && f.Cost.ObjectsPerOp.Value < RareObjects
 }

@@ -36,3 +36,20 @@ func TestIdleBesideWhatIsMeasured(t *testing.T) {
 		t.Error("said of a program, whose requests package testing does not count")
 	}
 }
+
+// TestIdleService: a line of a service is idle if it allocates nearly nothing for a request, and few of all bytes.
+func TestIdleService(t *testing.T) {
+	line := func(objects, bytes float64) finding.Finding {
+		f := finding.Finding{Run: "service"}
+		f.Cost.ObjectsPerOp, f.Cost.Bytes, f.Cost.InUse = stats.Exact(objects), stats.Exact(bytes), stats.Exact(bytes)
+		return f
+	}
+	d := &finding.Diagnosis{Runs: []finding.RunSummary{{Name: "service", Ops: 10}}}
+	d.Target.Kind = evidence.TargetExec
+	d.Findings = []finding.Finding{line(100, 1000), line(1e-6, 120), line(1e-6, 5), line(1, 5)}
+	for i, want := range []bool{false, false, true, false} {
+		if got := rank.Idle(d, &d.Findings[i]); got != want {
+			t.Errorf("line %d: %v, want %v", i, got, want)
+		}
+	}
+}
