@@ -50,9 +50,9 @@ func Text(w io.Writer, l *Log) error {
 	return nil
 }
 
-// within is the time that a log covers, and when it ends if that is much later: the program ran before its first cycle.
+// within is the time that rates are of, and when the log ends if that is later: the program ran before its first cycle.
 func within(s *cycles.Summary) string {
-	if s.Span <= 0 || s.Ends < s.Span+s.Span/10 {
+	if s.Span <= 0 || nanos(float64(s.Ends)) == nanos(float64(s.Span)) {
 		return nanos(float64(s.Ends))
 	}
 	return fmt.Sprintf("%s, the last %s after the start", nanos(float64(s.Span)), nanos(float64(s.Ends)))
