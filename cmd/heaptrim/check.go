@@ -180,21 +180,10 @@ func (f *reportFlags) report(ctx context.Context, r *recorded, dir string, p *pr
 		o.Local = gocmd.LocalModule(ctx, dir)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(headroom(r.Manifest.Target.ModuleDir != "" || o.Local.ModuleDir != ""))
+		debug.SetGCPercent(check.Headroom(r.Manifest.Target.ModuleDir != "" || o.Local.ModuleDir != ""))
 	}
 	all, err := check.Run(ctx, r.Bundle, o)
 	return &viewed{r, all}, err
-}
-
-// headroom is the room of the collector while a report is made, as GOGC has it. Profiles are read in little memory:
-// 50 costs them 2 to 12 % more CPU time for a fifth less. Source code takes much of it, and as the collector's
-// work is that of all of it in each cycle, 50 would cost a third of all CPU time there (nats-server: 12.6 s instead of
-// 8.6, for 640 MB instead of 750).
-func headroom(source bool) int {
-	if source {
-		return 150
-	}
-	return 50
 }
 
 // leastSaving is the threshold as Options has it: there, zero is the default.

@@ -110,7 +110,7 @@ const leastNs = 0.1
 // workedOnce lists the benchmarks that do not repeat their work.
 func workedOnce(runs []finding.RunSummary) (names []string) {
 	for _, r := range runs {
-		if r.NsPerOp > 0 && r.NsPerOp < leastNs {
+		if r.Pace.NsPerOp > 0 && r.Pace.NsPerOp < leastNs {
 			names = append(names, r.Name)
 		}
 	}

@@ -313,7 +313,7 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 			Name: r.Run.Name, Package: r.Run.Package, Ops: r.CPU.Ops, FreshLine: r.Run.CacheMiss,
 			CycleCost: r.Run.CycleCost, Retention: finding.Basis{Known: r.model.known, Text: r.model.why},
 		}
-		s.NsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.NsPerOp })
+		s.Pace.NsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.NsPerOp })
 		s.BytesPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.BytesPerOp })
 		s.AllocsPerOp = r.ofTiming(func(b run.BenchResult) float64 { return b.AllocOp })
 		if r.CPU.Ops > 0 {
@@ -333,6 +333,9 @@ func summaries(runs []*runCosts) []finding.RunSummary {
 		}
 		s.CollectorShare, _ = meanShare([]*runCosts{r}, ofCollector)
 		s.RequestsPerSec = r.requestRate()
+		if l := r.Collector; r.Bench && l.Ops > 0 {
+			s.Pace.CountedNsPerOp = float64(l.Window.Nanoseconds()) / float64(l.Ops)
+		}
 		out = append(out, s)
 	}
 	return out

@@ -62,7 +62,7 @@ func TestTraceShare(t *testing.T) {
 
 // TestWorkedOnce: a benchmark that forgets b.N is named, a fast one and one without a time are not.
 func TestWorkedOnce(t *testing.T) {
-	runs := []finding.RunSummary{{Name: "Once", NsPerOp: 4.5e-6}, {Name: "Fast", NsPerOp: 0.23}, {Name: "Untimed"}}
+	runs := []finding.RunSummary{{Name: "Once", Pace: finding.Pace{NsPerOp: 4.5e-6}}, {Name: "Fast", Pace: finding.Pace{NsPerOp: 0.23}}, {Name: "Untimed"}}
 	if got := workedOnce(runs); !slices.Equal(got, []string{"Once"}) {
 		t.Errorf("%v", got)
 	}

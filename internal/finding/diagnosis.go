@@ -121,12 +121,18 @@ type LineCost struct {
 	OwnBytes     float64 // share of these bytes that are charged to this line as a site
 }
 
+// Pace is how long an operation takes; 0 where that is not known.
+type Pace struct {
+	NsPerOp        float64 // without profiles
+	CountedNsPerOp float64 // in the pass whose collections are counted, with what the timer leaves out
+}
+
 // RunSummary holds the main figures of one run.
 type RunSummary struct {
 	Name            string
 	Package         string
 	Ops             int64
-	NsPerOp         float64
+	Pace            Pace
 	BytesPerOp      float64
 	AllocsPerOp     float64
 	CyclesPerKiloOp float64

@@ -80,7 +80,7 @@ func (f *Fixes) ask(ctx context.Context, r *finding.Report, t Tools, o RunOption
 		if !ok || f.answered(row) {
 			continue
 		}
-		at := &Attempt{Finding: row.Finding, Predicted: row.Remedy.Saves, Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp},
+		at := &Attempt{Finding: row.Finding, Predicted: row.Remedy.Saves, Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.Pace.NsPerOp},
 			Edit: code.Edit{Code: row.Remedy.Code, Kind: "outside program", File: a.file(row.Site.File), Line: row.Site.Line, Package: row.Site.Package,
 				Text: "what " + o.Outside.Command + " makes of it"}}
 		if o.Search.Budget > 0 && time.Now().After(until) {

@@ -321,7 +321,7 @@ func (s *search) attempts(row finding.Row, edits []code.Edit) []*Attempt {
 	b := s.benchs[row.Run]
 	var open []*Attempt
 	for _, e := range edits {
-		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: predict(s.report, row, e), Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}}
+		a := &Attempt{Edit: e, Finding: row.Finding, Predicted: predict(s.report, row, e), Bench: trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.Pace.NsPerOp}}
 		if a.Why = s.o.leaveAny(e); a.Why != "" {
 			s.end(a, Left)
 			continue

@@ -112,7 +112,7 @@ func made(t *testing.T) (dir string, r *finding.Report, want map[int]Outcome) {
 	}
 	want = map[int]Outcome{}
 	r = &finding.Report{Diagnosis: &finding.Diagnosis{Target: evidence.Target{Kind: evidence.TargetPackages, ModuleDir: dir},
-		Runs: []finding.RunSummary{{Name: "BenchmarkAll", Package: "example.com/p", NsPerOp: 1000}}},
+		Runs: []finding.RunSummary{{Name: "BenchmarkAll", Package: "example.com/p", Pace: finding.Pace{NsPerOp: 1000}}}},
 		Prescription: &finding.Prescription{}}
 	line := 0
 	for l := range strings.Lines(program) {

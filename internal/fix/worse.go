@@ -76,7 +76,7 @@ func (s *search) leastFirst(runs map[string]float64, but trial.Bench) []trial.Be
 	var out []trial.Bench
 	for _, name := range names {
 		b, ok := s.benchs[name]
-		if bench := (trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.NsPerOp}); ok && bench != but {
+		if bench := (trial.Bench{Package: b.Package, Name: b.Name, NsPerOp: b.Pace.NsPerOp}); ok && bench != but {
 			out = append(out, bench)
 		}
 	}

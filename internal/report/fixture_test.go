@@ -61,12 +61,12 @@ func fixtureDiagnosis() *finding.Diagnosis {
 			},
 		},
 		Runs: []finding.RunSummary{
-			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, NsPerOp: 11_840, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5, CycleScale: 0.84,
+			{Name: "BenchmarkOrder", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 812_400, Pace: finding.Pace{NsPerOp: 11_840}, BytesPerOp: 6213, AllocsPerOp: 97, CyclesPerKiloOp: 1.42, MemoryShare: span95(44.1, 2.3), CPUSecondsPerOp: 1.3e-5, CycleScale: 0.84,
 				Retention: finding.Basis{Known: true, Text: "in-use bytes of 24 heap profiles in the run, 2811 cycles, goal by GOGC"},
 				FreshLine: &evidence.CacheMiss{Threads: 1, LiveBytes: 6 << 20, FreshBytes: 6 << 20, NS: stats.Interval{Value: 14.2, Low: 11.8, High: 17.1}, UseNS: 61},
 				CycleCost: &evidence.CycleCost{Pairs: 21, Times: 3, NS: stats.Interval{Value: 6.2e6, Low: 5.1e6, High: 7.4e6}}},
-			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, NsPerOp: 189_300, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
-			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, NsPerOp: 141.3, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
+			{Name: "BenchmarkList/100_items", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 51_220, Pace: finding.Pace{NsPerOp: 189_300}, BytesPerOp: 74_112, AllocsPerOp: 1212, CyclesPerKiloOp: 17.1, MemoryShare: span95(32.3, 2.1), CPUSecondsPerOp: 2.1e-4},
+			{Name: "BenchmarkRoute", Package: "github.com/heaptrim/heaptrim/examples/gateway/api", Ops: 28_812_400, Pace: finding.Pace{NsPerOp: 141.3}, MemoryShare: span95(0.3, 0.2), CPUSecondsPerOp: 1.5e-7},
 		},
 		Gaps: []evidence.Gap{
 			{What: "raw allocation stacks (recorded by heaptrim itself)", Adds: "the exact kind of every allocation, which pprof hides"},

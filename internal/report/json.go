@@ -296,7 +296,7 @@ func newRun(rep *finding.Report, r finding.RunSummary) schema.RunSummary {
 		cycle = &schema.CycleCost{Pairs: c.Pairs, Times: c.Times, NS: schema.NewInterval(c.NS, true)}
 	}
 	return schema.RunSummary{
-		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.NsPerOp),
+		Name: r.Name, Package: r.Package, Ops: schema.Positive(float64(r.Ops)), NsPerOp: schema.Positive(r.Pace.NsPerOp),
 		BytesPerOp: schema.Number(r.BytesPerOp, ops), AllocsPerOp: schema.Number(
 			r.AllocsPerOp, ops,
 		), CyclesPerKiloOp: schema.Positive(r.CyclesPerKiloOp),

@@ -137,5 +137,5 @@ func perOpKnown(rep *finding.Report, r finding.RunSummary) bool {
 	if r.BytesPerOp > 0 || r.AllocsPerOp > 0 {
 		return true
 	}
-	return r.NsPerOp > 0 && r.Ops > 0 && !allocates(rep, r.Name)
+	return r.Pace.NsPerOp > 0 && r.Ops > 0 && !allocates(rep, r.Name)
 }

@@ -89,7 +89,7 @@ func runs(p *term.Page, rep *finding.Report) {
 	t := &term.Table{Path: name}
 	for _, r := range shown {
 		name.Add(r.Name)
-		time.Add(term.Amount(r.NsPerOp, unit.FormatNanoseconds))
+		time.Add(term.Amount(r.Pace.NsPerOp, unit.FormatNanoseconds))
 		b, n := term.Dash, term.Dash
 		if perOpKnown(rep, r) {
 			b, n = unit.FormatBytes(r.BytesPerOp), unit.FormatScaled(r.AllocsPerOp)
@@ -119,4 +119,21 @@ func runs(p *term.Page, rep *finding.Report) {
 	if n := len(rep.Diagnosis.Runs); n > len(shown) {
 		p.Line(term.Styled(fmt.Sprintf("  … and %d more in the JSON report", n-len(shown)), term.Dim))
 	}
+	if text := otherPace(shown); text != "" {
+		p.Prose("  ", text, term.Dim)
+	}
+}
+
+// otherPace says of a run whose operations took another time where its collections were counted; "" if there is none. Rates
+// a second are of that pass.
+func otherPace(runs []finding.RunSummary) string {
+	const much = 1.25
+	for _, r := range runs {
+		if r.Pace.NsPerOp <= 0 || r.Pace.CountedNsPerOp <= 0 || max(r.Pace.NsPerOp/r.Pace.CountedNsPerOp, r.Pace.CountedNsPerOp/r.Pace.NsPerOp) < much {
+			continue
+		}
+		return fmt.Sprintf("time/op is of a pass without profiles. An operation of %s took %s in the pass whose collections are counted, with what "+
+			"the timer leaves out; amounts and cycles a second are of that.", term.Clean(r.Name), unit.FormatNanoseconds(r.Pace.CountedNsPerOp))
+	}
+	return ""
 }

@@ -26,3 +26,15 @@ func TestWhyRemoval(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherPace: times of two passes that do not fit each other are both said.
+func TestOtherPace(t *testing.T) {
+	runs := []finding.RunSummary{{Name: "A", Pace: finding.Pace{NsPerOp: 100, CountedNsPerOp: 110}}, {Name: "B", Pace: finding.Pace{NsPerOp: 100}}}
+	if got := otherPace(runs); got != "" {
+		t.Error(got)
+	}
+	runs = append(runs, finding.RunSummary{Name: "C", Pace: finding.Pace{NsPerOp: 282_000, CountedNsPerOp: 494_000}})
+	if got := otherPace(runs); !strings.Contains(got, "An operation of C took 494 µs") {
+		t.Error(got)
+	}
+}
