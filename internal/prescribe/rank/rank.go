@@ -89,7 +89,11 @@ const nextToNothing = 0.1
 
 // tooLittle leaves a row alone whose cure saves next to nothing of what it costs.
 func tooLittle(r finding.Row) finding.Row {
-	text := fmt.Sprintf("no cure of the catalogue saves enough: %s would take away next to nothing of it", r.Remedy.Code)
+	which := "of the catalogue"
+	if len(r.Others) > 0 {
+		which = "that is sure enough to name"
+	}
+	text := fmt.Sprintf("no cure %s saves enough: %s would take away next to nothing of it", which, r.Remedy.Code)
 	r.Remedy = finding.Remedy{Code: cures.LeaveIt, Safety: "safe", Text: text, Saves: finding.Prediction{Basis: "nothing is changed"}, Life: r.Remedy.Life}
 	r.Cuts = nil
 	return r
