@@ -23,15 +23,14 @@ type candidate struct {
 	Line    *source.Line     // of the heaviest part; nil when the source was not read
 	Parts   []*allocated     // heaviest first
 
-	held []*candidate // objects of the same function that become part of this one
-	told bool         // as part of another object
-
+	held     []*candidate    // objects of the same function that become part of this one
+	told     bool            // as part of another object
 	given    bool            // something else states what the site's function returns
 	taken    finding.End     // of what the pool's Get hands out, where the pool's New makes the object
 	lent     map[string]bool // fields, by their declarations, whose memory the code hands on
 	maker    string          // function that makes it of constants, to be only read
 	made     evidence.Frame  // where that is called
-	ruledOut []string        // why cures that match do not fit
+	ruledOut []fate.Against  // why cures that match do not fit
 	trials   []finding.Trial
 
 	session   *diagnose.Session

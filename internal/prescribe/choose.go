@@ -8,6 +8,7 @@ import (
 
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/rank"
 	"github.com/heaptrim/heaptrim/internal/stats"
 )
@@ -87,7 +88,7 @@ func (c *candidate) best(code string, p *allocated) (best proposal, ok bool) {
 			continue
 		}
 		if why := c.vetoed(r, p); why != "" {
-			c.ruledOut = append(c.ruledOut, why)
+			c.ruledOut = append(c.ruledOut, fate.Against{Code: code, Why: why})
 			continue
 		}
 		if pr, takes := c.proposed(r, p); takes {
@@ -159,8 +160,7 @@ func (o offer) sure() bool {
 	return o.trial != nil || o.fit >= leastNamed
 }
 
-// choose makes the finding's row: with the best offer as its remedy and the
-// others as alternatives.
+// choose makes the finding's row, with the best offer as its remedy and the others as alternatives.
 func (c *candidate) choose(offers []offer) finding.Row {
 	f := c.Finding
 	offers = c.tried(offers)

@@ -42,7 +42,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 // unsure names leave-it where cures fit that were wrong too often, and tells them as other ways.
 func (c *candidate) unsure(offers []offer) finding.Row {
 	o := offers[0]
-	row := c.leftAlone(fate.Unsure(o.cure.Code, o.fit, strings.HasPrefix(o.best.Rule, editRule), c.Line != nil))
+	row := c.leftAlone(fate.Unsure(o.cure.Code, o.fit, strings.HasPrefix(o.best.Rule, editRule), c.Line != nil, c.whyNot()))
 	row.Others = others(c.Finding, offers)
 	return row
 }
@@ -56,7 +56,7 @@ func (c *candidate) leftAlone(text string) finding.Row {
 func (c *candidate) whyNot() string {
 	switch {
 	case len(c.ruledOut) > 0:
-		return c.ruledOut[0]
+		return c.ruledOut[0].Why
 	case !c.short():
 		return "the objects have a long lifetime, so their memory cannot be reused"
 	case len(c.Parts) > 0 && c.Parts[0].Via != "":

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/heaptrim/heaptrim/internal/diagnose"
 	"github.com/heaptrim/heaptrim/internal/evidence"
 	"github.com/heaptrim/heaptrim/internal/finding"
 	"github.com/heaptrim/heaptrim/internal/prescribe/cures"
+	"github.com/heaptrim/heaptrim/internal/prescribe/fate"
 	"github.com/heaptrim/heaptrim/internal/prescribe/library"
 	"github.com/heaptrim/heaptrim/internal/prescribe/regrowth"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
@@ -54,7 +56,7 @@ func TestLeaveWhatOnlyLives(t *testing.T) {
 	f(finding.Cost{InUse: stats.Exact(3 << 20), Objects: stats.Exact(2), Bytes: stats.Exact(64)}, "of 32 B each")
 	f(finding.Cost{CPU: stats.Exact(0.01)}, "no allocation was counted here")
 	// A value whose end is not known is no reason where nothing says that there is one.
-	c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: finding.Cost{CPU: stats.Exact(0.01)}}, ruledOut: []string{"its end is not known"}}
+	c := &candidate{diagnosis: &finding.Diagnosis{}, Finding: &finding.Finding{Cost: finding.Cost{CPU: stats.Exact(0.01)}}, ruledOut: []fate.Against{{Why: "its end is not known"}}}
 	if got := c.leave(nil).Remedy.Text; !strings.Contains(got, "no allocation was counted here") {
 		t.Errorf("of CPU samples alone: %q", got)
 	}
@@ -158,6 +160,23 @@ func TestTried(t *testing.T) {
 		if stays := len(left) == 1; stays != c.stays {
 			t.Errorf("%+v: stays %v, want %v", c.trial, stays, c.stays)
 		}
+	}
+}
+
+// TestVetoedEdit: an edit that was not tried and leaves a question open is not offered against a fact.
+func TestVetoedEdit(t *testing.T) {
+	edit := finding.Trial{Code: "reuse-buffer", Kind: "kept by the receiver", Question: "nobody may keep it"}
+	of := &candidate{Finding: &finding.Finding{}, diagnosis: &finding.Diagnosis{}, session: &diagnose.Session{}, trials: []finding.Trial{edit}}
+	if got := of.untried(nil, nil); len(got) != 1 {
+		t.Errorf("without a fact against it: %d offers", len(got))
+	}
+	of.ruledOut = []fate.Against{{Code: "reuse-buffer", Why: "it goes to another goroutine"}}
+	if got := of.untried(nil, nil); len(got) != 0 {
+		t.Errorf("against a fact: %d offers", len(got))
+	}
+	of.trials[0].Question = ""
+	if got := of.untried(nil, nil); len(got) != 1 {
+		t.Errorf("proved by the source: %d offers", len(got))
 	}
 }
 

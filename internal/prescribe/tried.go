@@ -21,7 +21,7 @@ func (c *candidate) tried(offers []offer) []offer {
 		if t == nil || best[o.cure.Code] != nil {
 			return false
 		}
-		c.ruledOut = append(c.ruledOut, fmt.Sprintf("%s was tried and does not hold: %s", t.Text, t.Counts()))
+		c.ruledOut = append(c.ruledOut, fate.Against{Why: fmt.Sprintf("%s was tried and does not hold: %s", t.Text, t.Counts())})
 		return true
 	})
 	for _, cure := range cures.All() {
@@ -41,7 +41,7 @@ func (c *candidate) tried(offers []offer) []offer {
 
 // untried adds the edits that there was no time to try, or no benchmark. That an edit is possible says more
 // than that a rule fits: the source proves what it needs, but for its question. Without one, an edit that leaves
-// nothing to allocate is sure enough, and so is the size of what was seen to be outgrown.
+// nothing to allocate is sure enough, and so is the size of what was seen to be outgrown. With one, a fact decides against it.
 func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []offer {
 	for i := range c.trials {
 		t := &c.trials[i]
@@ -56,6 +56,7 @@ func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []
 		}
 		at := slices.IndexFunc(offers, func(o offer) bool { return o.cure.Code == t.Code })
 		switch {
+		case at < 0 && t.Question != "" && slices.ContainsFunc(c.ruledOut, func(a fate.Against) bool { return a.Code == t.Code }):
 		case at < 0:
 			o := offer{cure: cure, best: pr, fit: pr.Fit, objects: 1, bytes: 1, cuts: c.cuts(1, 1, 0)}
 			o.saves = rank.Realised(c.diagnosis, c.Finding, c.session.Saving(o.cuts))

@@ -28,6 +28,9 @@ func Refilled(kind finding.Kind, via string) bool {
 	return slices.Contains(again, kind) && (via == "" || strings.Contains(via, ").") || strings.Contains(via, ".Append"))
 }
 
+// Against is why a cure that matches does not fit: a fact, with the code of the cure, or a trial.
+type Against struct{ Code, Why string }
+
 // Inside says that a library's function allocates; known, that there is a better call, which does not fit there.
 func Inside(function string, known bool) string {
 	text := "the memory is allocated inside " + function + ", and "

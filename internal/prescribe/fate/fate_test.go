@@ -1,6 +1,7 @@
 package fate
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/heaptrim/heaptrim/internal/finding"
@@ -23,6 +24,22 @@ func TestRefilled(t *testing.T) {
 	} {
 		if got := Refilled(c.kind, c.via); got != c.want {
 			t.Errorf("%s through %q: %v, want %v", c.kind, c.via, got, c.want)
+		}
+	}
+}
+
+// TestUnsure: a row says the same with an edit that was not tried as without it.
+func TestUnsure(t *testing.T) {
+	for _, c := range []struct {
+		edit, read bool
+		want       string
+	}{
+		{true, true, "no cure of the catalogue fits: it goes to another goroutine"},
+		{false, true, "less than half"},
+		{false, false, "not type-checked"},
+	} {
+		if got := Unsure("reuse-buffer", 0.4, c.edit, c.read, "it goes to another goroutine"); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }
