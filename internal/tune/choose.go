@@ -225,6 +225,12 @@ func (m *maker) ofCollector(a, b Point) float64 {
 	return math.Max(0, math.Min(m.saved(a, b), (collecting(a)-collecting(b))/m.now()))
 }
 
+// inAll is what a setting saves of today's CPU, the collector's part of it as a share of what was recorded.
+func (m *maker) inAll(p Point) float64 {
+	today := m.plan.Today
+	return m.saved(today, p) + m.ofCollector(today, p)*(m.recorded()-1)
+}
+
 // recorded is the collector's share of CPU that was recorded, relative to the forecast of today's setting: what a choice
 // says is said of the recorded share. It is 1 where one of them is not known.
 func (m *maker) recorded() float64 {
@@ -270,8 +276,7 @@ func (m *maker) tooTight(all []candidate) string {
 func (m *maker) chosen(all []candidate, best int) Choice {
 	p := all[best].point
 	today := m.plan.Today
-	gone := m.ofCollector(today, p)
-	c := Choice{Knob: all[best].knob, Point: p, Saves: gone * m.recorded(), InAll: m.saved(today, p) + gone*(m.recorded()-1)}
+	c := Choice{Knob: all[best].knob, Point: p, Saves: m.ofCollector(today, p) * m.recorded(), InAll: m.inAll(p)}
 	if today.Known() {
 		c.Costs = memoryOf(p.Forecast).Value - memoryOf(today.Forecast).Value
 	}
@@ -286,7 +291,7 @@ func (m *maker) chosen(all []candidate, best int) Choice {
 		}
 		if o.why == "" {
 			o.why = fmt.Sprintf("saves %s in all against %s, and takes up to %s at the burst against %s",
-				percent(m.saved(today, o.point)), percent(m.saved(today, p)), unit.FormatBytes(o.tall),
+				percent(m.inAll(o.point)), percent(c.InAll), unit.FormatBytes(o.tall),
 				unit.FormatBytes(all[best].tall))
 			if o.tall < all[best].tall && m.saved(today, o.point) >= m.saved(today, p)-m.o.Knee {
 				o.why += ", which is too little less for a setting that is not as simple"

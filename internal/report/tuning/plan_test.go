@@ -87,6 +87,21 @@ func TestShort(t *testing.T) {
 	}
 }
 
+// TestBesideRecorded: a forecast of today's setting that is not what was recorded is said to be one.
+func TestBesideRecorded(t *testing.T) {
+	for part, want := range map[float64]bool{1: false, 0.8: true} {
+		p := madeOf(t, 40, tune.Options{Constraint: tune.Constraint{Max: 16 * unit.GiB, Source: "-max-memory"}})
+		p.Measured.PerSecond = part * p.Today.Forecast.PerSecond.Value
+		var b bytes.Buffer
+		if err := tuning.Text(&b, p, 120); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "All rows are forecasts") != want {
+			t.Errorf("recorded %v of the forecast: want the note %v in\n%s", part, want, b.String())
+		}
+	}
+}
+
 // rows are what a comparison measured, with and without a forecast.
 func rows() []tune.Row {
 	return []tune.Row{

@@ -151,9 +151,23 @@ func table(t *term.Page, p *tune.Plan) {
 			share(q.Forecast.Assist.Value), share(q.Forecast.Idle.Value), sizeInterval(q.Forecast.Peak),
 			sizeInterval(q.Forecast.RSS), mark)
 	}
+	if text := besideRecorded(p); text != "" {
+		t.Prose("  ", text, term.Normal)
+	}
 	if some {
 		t.Prose("  ", short+": the recording is shorter than a cycle of this setting would be, which would reach a larger heap", term.Normal)
 	}
+}
+
+// besideRecorded says how far the forecast of today's setting is from what was recorded; "" where that is next to nothing.
+func besideRecorded(p *tune.Plan) string {
+	const little = 0.02
+	f, was := p.Today.Forecast, p.Measured
+	if !p.Today.Known() || was.PerSecond <= 0 || math.Abs(f.PerSecond.Value/was.PerSecond-1) <= little {
+		return ""
+	}
+	return fmt.Sprintf("All rows are forecasts, to be compared with each other; that of today's setting is %s cycles/s, where %s were recorded. "+
+		"What the recommendation saves is said of what was recorded.", unit.FormatCount(f.PerSecond.Value), unit.FormatCount(was.PerSecond))
 }
 
 func share(v float64) string {
