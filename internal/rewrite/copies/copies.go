@@ -148,7 +148,7 @@ func (s *site) handsOnIn(v *types.Var, fn inspector.Cursor) bool {
 				return false
 			}
 			into, back := u.Parent().Parent().Node().(*ast.AssignStmt)
-			return !back || len(into.Lhs) != 1 || s.Local(into.Lhs[0]) != v
+			return !back || len(into.Rhs) != 1 || s.Local(into.Lhs[0]) != v
 		}
 		return u.ParentEdgeKind() != edge.Field_Names
 	})
