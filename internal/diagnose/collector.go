@@ -216,7 +216,7 @@ func (p pointed) scan() float64 { return p.yes + p.part*p.unknown }
 func pointedBytes(d *run.Data, m collectorModel) pointed {
 	p := pointed{part: 1}
 	bytes := d.AllBytes()
-	for _, t := range d.Sites.Sites {
+	for _, t := range d.Sites.Sorted() {
 		live := m.marked(t.InUse.Mean()*m.live, t.ShareOf(bytes))
 		p.all += live
 		switch t.Pointerful() {
@@ -240,7 +240,7 @@ const maxLiveScale = 2
 // collector itself counted.
 func liveScale(d *run.Data, live float64) float64 {
 	sum := 0.0
-	for _, t := range d.Sites.Sites {
+	for _, t := range d.Sites.Sorted() {
 		sum += t.InUse.Mean()
 	}
 	if sum == 0 {

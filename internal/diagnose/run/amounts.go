@@ -55,7 +55,7 @@ func (r *Data) AllBytes() float64 {
 
 func (r *Data) sumBytes() float64 {
 	total := 0.0
-	for _, t := range r.Sites.Sites {
+	for _, t := range r.Sites.Sorted() {
 		total += math.Max(t.Bytes, 0)
 	}
 	return total

@@ -70,7 +70,7 @@ func (d *Data) inUseOfAll() (bytes, samples float64) {
 	if d.Sites == nil || !d.Heap.InUse {
 		return 0, 0
 	}
-	for _, t := range d.Sites.Sites {
+	for _, t := range d.Sites.Sorted() {
 		bytes += t.InUse.Mean()
 		samples += Events(t.InUseObjs.Mean(), t.InUse.Mean(), d.Heap.Rate)
 	}

@@ -73,6 +73,18 @@ func (t *Site) addMix(k MixKey, objects, bytes float64, block unit.Bytes) *MixTa
 	return m
 }
 
+// inOrder calls yield for the parts, in the order of their keys, so that sums of them are the same each time.
+func (t *Site) inOrder(yield func(MixKey, *MixTally) bool) {
+	keys := slices.SortedFunc(maps.Keys(t.Mix), func(a, b MixKey) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Via, b.Via))
+	})
+	for _, k := range keys {
+		if !yield(k, t.Mix[k]) {
+			return
+		}
+	}
+}
+
 // Mixes returns the parts of what the site allocates, most objects first.
 func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 	var out []finding.Mix
@@ -92,7 +104,7 @@ func (t *Site) Mixes(tiny TinyScale) []finding.Mix {
 // than were kept has none.
 func (t *Site) SizeCounts(tiny TinyScale) []finding.SizeCount {
 	all := map[unit.Bytes]float64{}
-	for k, m := range t.Mix {
+	for k, m := range t.inOrder {
 		if len(m.sizes) >= maxSizes {
 			return nil
 		}

@@ -34,7 +34,7 @@ func (t *Site) Initialised(tiny TinyScale) float64 {
 		return 0
 	}
 	bytes := 0.0
-	for k, m := range t.Mix {
+	for k, m := range t.inOrder {
 		if k.Kind == finding.KindNew && k.Via == "" && m.Bytes <= maxInitialised*tiny.Objects(m) {
 			bytes += m.Bytes
 		}
@@ -85,8 +85,9 @@ func (m MeanOf) Mean() float64 {
 
 // Sites is the sites of one run.
 type Sites struct {
-	Sites map[stack.Key]*Site
-	kind  alloc.Kinder
+	Sites  map[stack.Key]*Site
+	sorted []*Site // as Sorted has returned them
+	kind   alloc.Kinder
 }
 
 // NewSites returns no sites yet.
@@ -102,14 +103,18 @@ func (s *Sites) at(k stack.Key) *Site {
 	return t
 }
 
-// Sorted returns the tallies in a stable order.
+// Sorted returns the tallies in a stable order, which sums of them need to be the same each time. They are the caller's to
+// read until another site is seen.
 func (s *Sites) Sorted() []*Site {
-	out := make([]*Site, 0, len(s.Sites))
-	for _, t := range s.Sites {
-		out = append(out, t)
+	if len(s.sorted) == len(s.Sites) {
+		return s.sorted
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Key.Less(out[j].Key) })
-	return out
+	s.sorted = make([]*Site, 0, len(s.Sites))
+	for _, t := range s.Sites {
+		s.sorted = append(s.sorted, t)
+	}
+	sort.Slice(s.sorted, func(i, j int) bool { return s.sorted[i].Key.Less(s.sorted[j].Key) })
+	return s.sorted
 }
 
 // vote adds to a vote for k.

@@ -58,7 +58,7 @@ func (s TinyScale) Objects(m *MixTally) float64 {
 // SiteObjects is the number of objects that a site allocated.
 func (s TinyScale) SiteObjects(t *Site) float64 {
 	extra := 0.0
-	for _, m := range t.Mix {
+	for _, m := range t.inOrder {
 		extra += m.tiny.more*s.Known + m.tiny.unknown*s.Each
 	}
 	return t.Objects + extra
@@ -79,9 +79,9 @@ func (d *Data) TinyScale() TinyScale {
 		return TinyScale{}
 	}
 	objects, unknown, more := 0.0, 0.0, 0.0
-	for _, t := range d.Sites.Sites {
+	for _, t := range d.Sites.Sorted() {
 		objects += t.Objects
-		for _, m := range t.Mix {
+		for _, m := range t.inOrder {
 			unknown += m.tiny.unknown
 			more += m.tiny.more
 		}
