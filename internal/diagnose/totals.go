@@ -102,6 +102,7 @@ func fillCycles(t *finding.Totals, r *runCosts, env evidence.Environment) {
 	// from the same.
 	live, goal := log.Lives()
 	t.Heap.Live, t.Heap.Goal = unit.Bytes(stats.MedianOf(live)), unit.Bytes(stats.MedianOf(goal))
+	t.Heap.LiveMin, t.Heap.LiveMax = ends(live)
 	if len(log.Cycles) == 0 && len(log.Stats) >= 2 {
 		pauses, t.Pauses.OfCycles = fillMemStats(t, r.Data, env), true
 		t.Pauses.Unseen = t.Cycles.Automatic + t.Cycles.Forced - len(pauses)
@@ -234,7 +235,24 @@ func why(r *runCosts, t finding.Totals) string {
 			unit.FormatBytes(r.model.marginal.Headroom), live, pace,
 		)
 	}
+	if low, high := t.Heap.LiveMin, t.Heap.LiveMax; high > 0 {
+		return fmt.Sprintf("The live heap changes from %v to %v; where %v are live, GOGC lets the heap grow to %v. The program %s.", low, high, live, goal, pace)
+	}
 	return fmt.Sprintf("%v are live, so GOGC lets the heap grow to %v: the program %s.", live, goal, pace)
+}
+
+// ends are those of the live heap over the cycles, without the outermost tenths; 0 for few cycles, or if it hardly changes.
+func ends(live []float64) (low, high unit.Bytes) {
+	const much = 1.5
+	all := slices.Sorted(slices.Values(live))
+	if len(all) < fewCycles {
+		return 0, 0
+	}
+	from, to := all[len(all)/10], all[len(all)-1-len(all)/10]
+	if to < much*from {
+		return 0, 0
+	}
+	return unit.Bytes(from), unit.Bytes(to)
 }
 
 // fills says how much the program allocates in a cycle: its rate divided by the cycles a

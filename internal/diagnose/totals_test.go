@@ -83,3 +83,16 @@ func TestRate(t *testing.T) {
 	f(true, 0, 1000, 0)
 	f(false, 2*time.Second, 1000, 0)
 }
+
+// TestEnds: a live heap that changes is said to, one that hardly does is not, nor one that few cycles show.
+func TestEnds(t *testing.T) {
+	grows := []float64{10, 20, 30, 40, 50, 60, 70, 80, 90, 100}
+	if low, high := ends(grows); low != 20 || high != 90 {
+		t.Errorf("%v to %v", low, high)
+	}
+	for _, live := range [][]float64{grows[:5], {10, 10, 11, 10, 12, 10, 10, 10, 10, 90}} {
+		if low, high := ends(live); low != 0 || high != 0 {
+			t.Errorf("%v: %v to %v", live, low, high)
+		}
+	}
+}

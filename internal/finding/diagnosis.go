@@ -68,7 +68,10 @@ type CycleTotals struct {
 
 // HeapTotals are sizes of the heap over the collections of the window.
 type HeapTotals struct {
-	Live   unit.Bytes // median bytes marked
+	Live unit.Bytes // median bytes marked
+	// LiveMin and LiveMax are its ends, without the outermost tenths; 0 where it hardly changes, or few cycles show it.
+	LiveMin, LiveMax unit.Bytes
+
 	Goal   unit.Bytes // median goal
 	NoGoal bool       // no goal at the end: collection was off, without a memory limit
 	Peak   unit.Bytes

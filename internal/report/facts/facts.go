@@ -124,7 +124,11 @@ func unseen(t finding.Totals, otherwise string) string {
 func heapFacts(t finding.Totals) []string {
 	var parts []string
 	if t.Heap.Live > 0 {
-		parts = append(parts, t.Heap.Live.String()+" live")
+		text := t.Heap.Live.String() + " live"
+		if t.Heap.LiveMax > 0 {
+			text += fmt.Sprintf(" in the median (%v to %v)", t.Heap.LiveMin, t.Heap.LiveMax)
+		}
+		parts = append(parts, text)
 	}
 	if t.Heap.Goal > 0 {
 		parts = append(parts, "goal "+t.Heap.Goal.String())
