@@ -28,8 +28,8 @@ func TestRefilled(t *testing.T) {
 	}
 }
 
-// TestUnsure: a row says the same with an edit that was not tried as without it.
-func TestUnsure(t *testing.T) {
+// TestDoubt: a row says the same with an edit that was not tried as without it.
+func TestDoubt(t *testing.T) {
 	for _, c := range []struct {
 		edit, read bool
 		want       string
@@ -38,7 +38,7 @@ func TestUnsure(t *testing.T) {
 		{false, true, "less than half"},
 		{false, false, "not type-checked"},
 	} {
-		if got := Unsure("reuse-buffer", 0.4, c.edit, c.read, "it goes to another goroutine"); !strings.Contains(got, c.want) {
+		if got := (Doubt{"reuse-buffer", 0.4, c.edit, c.read}).Text("it goes to another goroutine"); !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

@@ -2,15 +2,21 @@ package fate
 
 import "fmt"
 
-// Unsure says why a cure that fits is not named: advice by its rule was right in a share of places, 0 to 1, which is less
-// than half, or the code that could speak against it was not type-checked. Of an edit that was not tried it says why no rule
-// fits, as it would without the edit.
-func Unsure(code string, right float64, edit, read bool, without string) string {
+// Doubt is a cure that fits and is not sure enough to name.
+type Doubt struct {
+	Code  string
+	Right float64 // share of places, 0 to 1, in which advice by its rule was right
+	Edit  bool    // it is an edit that was not tried, of no rule
+	Read  bool    // the code that could speak against it was type-checked
+}
+
+// Text says why the cure is not named. Of an edit that is why no rule fits, as it would be without the edit.
+func (d Doubt) Text(without string) string {
 	switch {
-	case edit:
+	case d.Edit:
 		return "no cure of the catalogue fits: " + without
-	case !read:
-		return fmt.Sprintf("the code of this line was not type-checked, so what speaks against %s is not known; run heaptrim in the module's folder", code)
+	case !d.Read:
+		return fmt.Sprintf("the code of this line was not type-checked, so what speaks against %s is not known; run heaptrim in the module's folder", d.Code)
 	}
-	return fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in %.0f %% of the places, less than half", code, 100*right)
+	return fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in %.0f %% of the places, less than half", d.Code, 100*d.Right)
 }
