@@ -160,11 +160,41 @@ func Make(w Workload, o Options) (*Plan, error) {
 		}
 	}
 	p.Choice = m.choose()
+	if !o.Only {
+		p.show(p.Choice.Point)
+	}
 	if p.Choice.Clock = p.Choice.Saves; w.Sampled.Value > 0 && p.Choice.Saves > 0 {
 		p.Choice.Saves = SavedBy(w.Sampled, p.Today.Forecast, p.Choice.Point.Forecast).Value
 	}
 	m.notes()
 	return p, nil
+}
+
+// show puts a point into the curve, at its place by kind and size, unless it is there.
+func (p *Plan) show(point Point) {
+	s := point.Forecast.Setting
+	if !point.Known() || s == (gcmodel.Setting{}) || slices.ContainsFunc(p.Curve, func(q Point) bool { return q.Forecast.Setting == s }) {
+		return
+	}
+	kind, size := ordered(s)
+	at := len(p.Curve)
+	for i, q := range p.Curve {
+		if k, n := ordered(q.Forecast.Setting); k == kind && n < size {
+			at = i + 1
+		}
+	}
+	p.Curve = slices.Insert(p.Curve, at, point)
+}
+
+// ordered is the kind of a setting, by the knob that decides, and its size.
+func ordered(s gcmodel.Setting) (Knob, int64) {
+	switch {
+	case s.GOGC < 0:
+		return KnobLimit, int64(s.Limit)
+	case s.Ballast > 0:
+		return KnobBallast, int64(s.Ballast)
+	}
+	return KnobGOGC, int64(s.GOGC)
 }
 
 // measuredOf is what the recording shows: by the figures of check, where they are known.

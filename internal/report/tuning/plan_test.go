@@ -102,6 +102,25 @@ func TestBesideRecorded(t *testing.T) {
 	}
 }
 
+// TestRecommendedIsListed: the recommended setting has its row, whatever the steps of the table are.
+func TestRecommendedIsListed(t *testing.T) {
+	for _, limit := range []unit.Bytes{60 * unit.MiB, 100 * unit.MiB, 333 * unit.MiB, 16 * unit.GiB} {
+		p := madeOf(t, 40, tune.Options{Constraint: tune.Constraint{Max: limit, Source: "-max-memory"}})
+		if p.Choice.Refused != "" || p.Choice.Knob == tune.KnobNone {
+			continue
+		}
+		rows := 0
+		for _, q := range p.Curve {
+			if q.Forecast.Setting == p.Choice.Point.Forecast.Setting {
+				rows++
+			}
+		}
+		if rows != 1 {
+			t.Errorf("%v: %v has %d rows", limit, p.Choice.Point.Forecast.Setting, rows)
+		}
+	}
+}
+
 // rows are what a comparison measured, with and without a forecast.
 func rows() []tune.Row {
 	return []tune.Row{
