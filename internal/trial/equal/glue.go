@@ -70,6 +70,11 @@ func (p *prepared) glue(now *source, v *instrumented, importPath string) string 
 		}
 	}
 	for _, f := range g.funcs {
+		if appends(f.obj) {
+			for _, name := range append([]string{f.name}, f.calls...) {
+				fmt.Fprintf(&b, "\t%s.Appends(%q)\n", sessionName, name)
+			}
+		}
 		if d := now.decls[f.name]; d == nil || old.signature(f.decl) != now.signature(d) {
 			continue
 		}

@@ -2,6 +2,7 @@ package equal
 
 import (
 	"go/types"
+	"regexp"
 
 	"github.com/heaptrim/heaptrim/internal/trial/equal/watch"
 )
@@ -51,4 +52,18 @@ func (g *graph) hasPublicMaker(t types.Type) bool {
 		}
 	}
 	return false
+}
+
+var appendName = regexp.MustCompile(`^[Aa]ppend([^a-z]|$)`) // and not appendix
+
+// appends reports whether a function has the contract of append: it may write into the slice that is its first argument,
+// and who calls it goes on with its first result, of the same type. Its name begins with Append, or the argument's name is
+// dst, as it is in the standard library and most codecs.
+func appends(f *types.Func) bool {
+	in, out := f.Signature().Params(), f.Signature().Results()
+	if in.Len() == 0 || out.Len() == 0 || !types.Identical(in.At(0).Type(), out.At(0).Type()) {
+		return false
+	}
+	_, slice := in.At(0).Type().Underlying().(*types.Slice)
+	return slice && (appendName.MatchString(f.Name()) || in.At(0).Name() == "dst")
 }

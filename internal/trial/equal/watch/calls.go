@@ -3,7 +3,6 @@ package watch
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -113,7 +112,7 @@ func (c *Call) Leave(results ...any) {
 	for _, r := range results {
 		values = append(values, reflect.ValueOf(r))
 	}
-	taken, values := appended(c.name, c.args, values)
+	taken, values := c.s.appended(c.name, c.args, values)
 	texts := slices.Repeat([]string{"nil"}, len(values))
 	for i, v := range values {
 		if !v.IsValid() {
@@ -145,17 +144,12 @@ func (c *Call) arguments() string {
 	return strings.Join(texts, ", ")
 }
 
-var appendName = regexp.MustCompile(`^[Aa]ppend([^a-z]|$)`) // and not appendix
-
-// appended says which argument a function with the contract of append takes over: its first one, of the type of its first
-// result, if its name begins with Append; -1 for another contract. A caller reads the result alone after that, which may
-// share the memory of the argument; nothing appended to an empty slice may be nil, and is then shown as empty.
-func appended(name string, args, results []reflect.Value) (taken int, shown []reflect.Value) {
-	at := 0
-	if _, method, ok := strings.Cut(name, "."); ok {
-		name, at = method, 1
-	}
-	if !appendName.MatchString(name) || len(args) <= at || len(results) == 0 {
+// appended says which argument a function with the contract of append takes over: its first one; -1 for another contract.
+// A caller reads the result alone after that, which may share the memory of the argument; nothing appended to an empty
+// slice may be nil, and is then shown as empty.
+func (s *Session) appended(name string, args, results []reflect.Value) (taken int, shown []reflect.Value) {
+	at := min(strings.Count(name, "."), 1) // behind the receiver of a method
+	if !s.appends[name] || len(args) <= at || len(results) == 0 {
 		return -1, results
 	}
 	a, r := args[at], results[0]

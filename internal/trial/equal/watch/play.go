@@ -221,7 +221,7 @@ func (p *player) step(i int, f *function, args []reflect.Value, exact bool) done
 	if panicked != "" {
 		p.note(at+"out", panicked)
 	} else {
-		taken, shown := appended(f.name, args, out)
+		taken, shown := p.s.appended(f.name, args, out)
 		d.taken = taken
 		p.note(at+"out", p.texts(shown, true))
 	}
@@ -354,7 +354,7 @@ func (p *player) finish(calls []done) {
 		p.note("again out", panicked)
 		return
 	}
-	_, shown := appended(first.f.name, args, out)
+	_, shown := p.s.appended(first.f.name, args, out)
 	p.note("again out", p.texts(shown, true))
 }
 
