@@ -38,3 +38,13 @@ func TestOtherPace(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRecordText: a rule that no known case has says so.
+func TestRecordText(t *testing.T) {
+	if got := recordText(""); got != "" {
+		t.Error(got)
+	}
+	if got := recordText("no such rule"); !strings.Contains(got, "none of the known cases") {
+		t.Error(got)
+	}
+}

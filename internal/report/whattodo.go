@@ -48,14 +48,17 @@ func (e *explainer) whatToDo() {
 	}
 }
 
-// recordText says how often a rule was right; "" where it was not tried.
+// recordText says how often a rule was right, or that no known case has it; "" without a rule.
 func recordText(rule string) string {
 	for _, r := range cures.AllRates() {
 		if r.Rule == rule {
 			return fmt.Sprintf("Such advice (%q) was right in %d of %d known cases of %d modules (%s).", rule, r.Right, r.Named, r.Modules, cures.Rated)
 		}
 	}
-	return ""
+	if rule == "" {
+		return ""
+	}
+	return fmt.Sprintf("Such advice (%q) was met in none of the known cases yet (%s).", rule, cures.Rated)
 }
 
 // saves is the predicted saving with its bounds and its basis.
