@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/trial/equal"
 )
@@ -140,16 +141,24 @@ func join(a, b equal.Verdict) equal.Verdict {
 	return a
 }
 
+// twice reports whether there is time for a second run of tests of which one took so long, beside those with changes.
+func twice(until time.Time, took time.Duration) bool {
+	const runs = 5
+	return until.IsZero() || time.Until(until) >= runs*took
+}
+
 // State is what the tests of a package do without any change: they run twice, once for all
-// questions, and those that fail in either run are not held against a change.
+// questions, and those that fail in either run are not held against a change. Where a run takes a good part of the time
+// that is left, one has to do: a change is then refused for a test that fails by chance.
 func (j *Judge) State(ctx context.Context, path string) (Tests, error) {
 	if t, ok := j.tests[path]; ok {
 		return t, nil
 	}
 	what := fmt.Sprintf("state %q", j.o.Skip)
 	t, err := remember(ctx, &j.memory, question{path, "", what}, func() (Tests, bool, error) {
+		start := time.Now()
 		once, err := j.test(ctx, suite{path, 1}, nil)
-		if err != nil || once.Late {
+		if err != nil || once.Late || !twice(j.o.Until, time.Since(start)) {
 			return once, false, err
 		}
 		again, err := j.test(ctx, suite{path, 2}, nil)

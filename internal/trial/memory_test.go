@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/heaptrim/heaptrim/internal/gocmd"
 )
@@ -78,5 +79,20 @@ func TestLength(t *testing.T) {
 		if got := (Bench{NsPerOp: ns}).length(); got != want {
 			t.Errorf("%v ns an operation: %s, want %s", ns, got, want)
 		}
+	}
+}
+
+// TestTwice: tests run twice without a change unless that would take the time of those with one.
+func TestTwice(t *testing.T) {
+	for _, c := range []struct {
+		left, took time.Duration
+		want       bool
+	}{{time.Hour, time.Second, true}, {time.Hour, 20 * time.Minute, false}, {-time.Second, time.Second, false}} {
+		if got := twice(time.Now().Add(c.left), c.took); got != c.want {
+			t.Errorf("%v of %v: %v, want %v", c.took, c.left, got, c.want)
+		}
+	}
+	if !twice(time.Time{}, time.Hour) {
+		t.Error("there is no limit")
 	}
 }
