@@ -39,7 +39,7 @@ func lifeText(l finding.Life) string {
 	return ""
 }
 
-// placesRemark lists the lines that allocate for a row, other than the row's own; "" for none.
+// placesRemark lists the lines that allocate for a row, other than its own, with their shares of its cost; "" for none.
 func placesRemark(f finding.Row) string {
 	const most = 4
 	var places []string
@@ -59,7 +59,7 @@ func placesRemark(f finding.Row) string {
 	if more := len(places) - most; more > 0 {
 		places = append(places[:most], fmt.Sprintf("%d more", more))
 	}
-	return "; allocated in " + strings.Join(places, ", ")
+	return "; of its cost " + strings.Join(places, ", ")
 }
 
 // callersRemark names the callers of a helper that matter, and says where a change belongs:
