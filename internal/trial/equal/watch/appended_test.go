@@ -8,7 +8,7 @@ import (
 // TestAppended: which argument a function takes over.
 func TestAppended(t *testing.T) {
 	bytes, text, method := []byte("a"), "a", struct{}{}
-	s := &Session{registered: registered{appends: map[string]bool{"AppendText": true, "(*T).AppendTo": true, "AppendName": true, "AppendNothing": true}}}
+	s := &Session{of: ofCalls{appends: map[string]bool{"AppendText": true, "(*T).AppendTo": true, "AppendName": true, "AppendNothing": true}}}
 	for name, c := range map[string]struct {
 		args []any
 		want int

@@ -149,7 +149,7 @@ func (c *Call) arguments() string {
 // slice may be nil, and is then shown as empty.
 func (s *Session) appended(name string, args, results []reflect.Value) (taken int, shown []reflect.Value) {
 	at := min(strings.Count(name, "."), 1) // behind the receiver of a method
-	if !s.appends[name] || len(args) <= at || len(results) == 0 {
+	if !s.of.appends[name] || len(args) <= at || len(results) == 0 {
 		return -1, results
 	}
 	a, r := args[at], results[0]

@@ -103,6 +103,7 @@ type Session struct {
 
 // ofCalls is what is known of calls.
 type ofCalls struct {
+	appends   map[string]bool // functions with the contract of append
 	watched   map[string]*watched
 	driving   atomic.Bool
 	spent     atomic.Int64         // for looking at the arguments of tests' calls
@@ -117,7 +118,6 @@ type ofCalls struct {
 // registered is what the package has.
 type registered struct {
 	funcs     map[string]*function
-	appends   map[string]bool
 	makers    map[reflect.Type][]*function
 	getters   map[reflect.Type][]*function
 	methods   map[reflect.Type][]*function // callable, by the receiver
@@ -136,9 +136,9 @@ type sentinel struct {
 // Open reads the plan, if there is one. hit are flags of blocks that ran, on of wrappers that are
 // wanted; exit ends the process.
 func Open(hit []uint8, on []bool, exit func(status int)) *Session {
-	s := &Session{hit: hit, on: on, exit: exit, registered: registered{stubs: map[reflect.Type]func() any{}, funcs: map[string]*function{}, appends: map[string]bool{}, makers: map[reflect.Type][]*function{},
+	s := &Session{hit: hit, on: on, exit: exit, registered: registered{stubs: map[reflect.Type]func() any{}, funcs: map[string]*function{}, makers: map[reflect.Type][]*function{},
 		getters: map[reflect.Type][]*function{}, methods: map[reflect.Type][]*function{}},
-		of: ofCalls{watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}}
+		of: ofCalls{appends: map[string]bool{}, watched: map[string]*watched{}, captured: map[string][]capture{}, pool: map[reflect.Type][]sample{}}}
 	name := os.Getenv(PlanVariable)
 	if name == "" {
 		return s
@@ -167,7 +167,7 @@ func (s *Session) Wrapper(number int, name string) {
 }
 
 // Appends registers a function with the contract of append: see appended.
-func (s *Session) Appends(name string) { s.appends[name] = true }
+func (s *Session) Appends(name string) { s.of.appends[name] = true }
 
 // Func registers a function, or a method as a method expression.
 func (s *Session) Func(name string, kind Kind, fn any) {
