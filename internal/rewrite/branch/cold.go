@@ -34,7 +34,7 @@ func CopyWhereKept(on *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	if len(k.at) == 0 || k.first.closure && !k.changes {
+	if len(k.at) == 0 || k.at[0].closure && !k.changes {
 		return nil
 	}
 	return k.copies(decl)

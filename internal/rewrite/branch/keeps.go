@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -19,7 +20,6 @@ type keeps struct {
 	v       *types.Var
 	fn      inspector.Cursor
 	at      []keep
-	first   keep
 	changes bool // the variable is assigned to outside of its declaration
 	later   bool // behind the first of the places
 }
@@ -51,14 +51,11 @@ func (k *keeps) add(u inspector.Cursor) bool {
 	return true
 }
 
-// keep takes a place. It reports whether it is of the same kind as the first: what is written by an address, a literal
-// would not see in its copy.
+// keep takes a place. It reports whether all places are of one kind: a literal with a copy would not see values that are
+// written through an address.
 func (k *keeps) keep(at keep) bool {
-	if len(k.at) == 0 {
-		k.first = at
-	}
 	k.at = append(k.at, at)
-	return at.closure == k.first.closure
+	return at.closure == k.at[0].closure
 }
 
 // literal is the outermost function literal around a node that lies in a function; the function itself if there is none.
@@ -103,23 +100,25 @@ func (k *keeps) copies(decl ast.Node) []code.Edit {
 		read = read || !u.closure && !s.leavesAfter(at)
 	}
 	e := code.Edit{Text: fmt.Sprintf("copy `%s` in the branch that keeps its address", k.v.Name()), Changes: changes}
-	if k.first.closure {
+	if k.at[0].closure {
 		e.Text = fmt.Sprintf("copy `%s` in the branch that has a function which reads it", k.v.Name())
 	}
 	switch {
 	case k.later:
-		e.Open = fmt.Sprintf("a function literal that reads `%s` must not run after that has changed: it gets what is in it before", k.v.Name())
+		e.Open = fmt.Sprintf("a function literal that reads `%s` must not run after `%s` has changed: it has the value of before", k.v.Name(), k.v.Name())
 	case read:
 		e.Open = fmt.Sprintf("who gets the address must not change `%s` for the code behind it", k.v.Name())
 	}
 	return []code.Edit{e}
 }
 
-// capturedCopies are declarations that copy the variables of a function which function literals among the arguments of a
-// call read, and which change; open asks what the copies rest on. They are empty if one of the literals does more than read.
+// capturedCopies declare copies of the variables that function literals among a call's arguments read, and that change.
+// open is the question that they leave. They are empty if a literal does more than read, or reads a result of the function.
 func (s *site) capturedCopies(call inspector.Cursor) (declared, open string) {
 	fn, body := code.Function(call)
+	_, results := code.Signature(fn)
 	var seen []*types.Var
+	var changing []string
 	for id := range call.Preorder((*ast.Ident)(nil)) {
 		v, _ := s.Info().Uses[id.Node().(*ast.Ident)].(*types.Var)
 		if v == nil || v.IsField() || literal(id, fn) == fn || v.Pos() < fn.Node().Pos() || v.Pos() > fn.Node().End() || v.Parent() == nil ||
@@ -133,6 +132,9 @@ func (s *site) capturedCopies(call inspector.Cursor) (declared, open string) {
 				return "", ""
 			}
 		}
+		if results != nil && results.Pos() <= v.Pos() && v.Pos() < results.End() {
+			return "", "" // a return changes it
+		}
 		if !k.changes {
 			continue
 		}
@@ -141,8 +143,11 @@ func (s *site) capturedCopies(call inspector.Cursor) (declared, open string) {
 		}
 		declared += fmt.Sprintf("%s := %s\n", v.Name(), v.Name())
 		if k.later || s.loopBetween(call, body) {
-			open = fmt.Sprintf("the function literal must not run after `%s` has changed: it gets what is in it before the call", v.Name())
+			changing = append(changing, "`"+v.Name()+"`")
 		}
+	}
+	if len(changing) > 0 {
+		open = fmt.Sprintf("the function literal must not run after %s changed: it has the value of before the call", strings.Join(changing, " or "))
 	}
 	return declared, open
 }
