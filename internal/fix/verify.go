@@ -11,8 +11,8 @@ import (
 	"github.com/heaptrim/heaptrim/internal/trial"
 )
 
-// Verify tries the edits for the findings of a report, each alone, until the budget of the search is spent. Of
-// o, it uses Search and Memory: what was tried before, of the same code, is not tried again.
+// Verify tries the edits for the findings of a report, each alone, until the budget of the search is spent. It
+// uses Search and Memory: an edit that was tried before on the same code is not tried again.
 // It returns those that came to a verdict, then those that there was no time for, and keeps to the budget.
 // Of a recording that is not of benchmarks it returns the edits as not tried.
 func Verify(ctx context.Context, r *finding.Report, run RunOptions) ([]finding.Trial, error) {

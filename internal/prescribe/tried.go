@@ -41,7 +41,7 @@ func (c *candidate) tried(offers []offer) []offer {
 
 // untried adds the edits that there was no time to try, or no benchmark. That an edit is possible says more
 // than that a rule fits: the source proves what it needs, but for its question. Without one, an edit that leaves
-// nothing to allocate is sure enough, and so is the size of what was seen to be outgrown. With one, a fact decides against it.
+// nothing to allocate is sure enough, and so is a size where the recording shows growth. An edit with a question yields to a fact.
 func (c *candidate) untried(offers []offer, failed map[string]*finding.Trial) []offer {
 	for i := range c.trials {
 		t := &c.trials[i]

@@ -44,7 +44,7 @@ func TestRecordText(t *testing.T) {
 	if got := recordText(""); got != "" {
 		t.Error(got)
 	}
-	if got := recordText("no such rule"); !strings.Contains(got, "none of the known cases") {
+	if got := recordText("no such rule"); !strings.Contains(got, "None of the known cases") {
 		t.Error(got)
 	}
 }

@@ -58,7 +58,7 @@ func recordText(rule string) string {
 	if rule == "" {
 		return ""
 	}
-	return fmt.Sprintf("Such advice (%q) was met in none of the known cases yet (%s).", rule, cures.Rated)
+	return fmt.Sprintf("None of the known cases has such advice (%q) yet (%s).", rule, cures.Rated)
 }
 
 // saves is the predicted saving with its bounds and its basis.

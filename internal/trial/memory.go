@@ -32,7 +32,7 @@ const page = "heaptrim.html"
 // keptFor is how long a trial is remembered.
 const keptFor = 14 * 24 * time.Hour
 
-// open makes the folder and forgets what is old. Where it cannot be made, nothing is kept.
+// open makes the folder and removes old trials. Without a folder nothing is kept, and that is no error.
 func (m *memory) open() error {
 	if m.dir == "" {
 		return nil

@@ -379,7 +379,7 @@ func textOfKind(kind finding.Kind, asked bool) string {
 	case finding.KindMake:
 		return "make takes memory whose size or life the stack cannot hold; " + because
 	case finding.KindMap:
-		return "for all the compiler can see, the map outlives the function, or it is too large for the stack; " + because
+		return "as far as the compiler can see, the map outlives the function, or it is too large for the stack; " + because
 	case finding.KindBoxing:
 		return "converting a value to an interface copies it to the heap; " + because
 	case finding.KindConversion:
@@ -387,11 +387,11 @@ func textOfKind(kind finding.Kind, asked bool) string {
 	case finding.KindConcat:
 		return "joining strings makes a new one; " + because
 	case finding.KindClosure:
-		return "a function literal that outlives its function, for all the compiler can see, keeps its variables on the heap; " + because
+		return "a function literal that outlives its function, as far as the compiler can see, keeps its variables on the heap; " + because
 	case finding.KindVariadic:
-		return "a variadic call puts its arguments in a slice that outlives the call, for all the compiler can see; " + because
+		return "a variadic call puts its arguments in a slice that outlives the call, as far as the compiler can see; " + because
 	case finding.KindNew:
-		return "for all the compiler can see, the object outlives the function, or it is too large for the stack; " + because
+		return "as far as the compiler can see, the object outlives the function, or it is too large for the stack; " + because
 	}
 	return ""
 }

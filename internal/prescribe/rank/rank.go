@@ -228,8 +228,8 @@ func beside(d *finding.Diagnosis, f *finding.Finding) bool {
 }
 
 // Idle reports whether a line of a benchmark allocates nearly nothing in an operation, or only the smaller part of what
-// it allocates; of a program, nearly nothing for a request, and next to nothing of all bytes. Where no line of the benchmark is known to allocate, the pass that counts allocations is missing, and
-// nothing is known.
+// it allocates; of a program, nearly nothing for a request, and next to nothing of all bytes. Where no line of the
+// benchmark is known to allocate, the pass that counts allocations is missing, and nothing is known.
 func Idle(d *finding.Diagnosis, f *finding.Finding) bool {
 	if beside(d, f) {
 		return true

@@ -127,7 +127,7 @@ func (p *tracePrinter) goroutines() {
 	if others.Count > 0 || others.OnCPU+others.Parked+sweep > 0 {
 		row("others", others, sweep)
 	}
-	p.linef("Times on CPU and of sweeping include stops of the world in them. Without -summary, these are a column of their own.")
+	p.linef("Times on CPU and of sweeping include stops of the world. Without -summary, stops are a column of their own.")
 }
 
 func (p *tracePrinter) groups() {

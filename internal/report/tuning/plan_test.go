@@ -87,7 +87,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestBesideRecorded: a forecast of today's setting that is not what was recorded is said to be one.
+// TestBesideRecorded: the report says where the forecast of today's setting differs from the recording.
 func TestBesideRecorded(t *testing.T) {
 	for part, want := range map[float64]bool{1: false, 0.8: true} {
 		p := madeOf(t, 40, tune.Options{Constraint: tune.Constraint{Max: 16 * unit.GiB, Source: "-max-memory"}})

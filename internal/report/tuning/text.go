@@ -159,15 +159,15 @@ func table(t *term.Page, p *tune.Plan) {
 	}
 }
 
-// besideRecorded says how far the forecast of today's setting is from what was recorded; "" where that is next to nothing.
+// besideRecorded compares the forecast of today's setting with the recording; "" where they hardly differ.
 func besideRecorded(p *tune.Plan) string {
 	const little = 0.02
 	f, was := p.Today.Forecast, p.Measured
 	if !p.Today.Known() || was.PerSecond <= 0 || math.Abs(f.PerSecond.Value/was.PerSecond-1) <= little {
 		return ""
 	}
-	return fmt.Sprintf("All rows are forecasts, to be compared with each other; that of today's setting is %s cycles/s, where %s were recorded. "+
-		"What the recommendation saves is said of what was recorded.", unit.FormatCount(f.PerSecond.Value), unit.FormatCount(was.PerSecond))
+	return fmt.Sprintf("All rows are forecasts, to be compared with each other: that of today's setting is %s cycles/s, and the recording has %s. "+
+		"The saving of the recommendation is a share of the recording's CPU time.", unit.FormatCount(f.PerSecond.Value), unit.FormatCount(was.PerSecond))
 }
 
 func share(v float64) string {
