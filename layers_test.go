@@ -205,7 +205,8 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/prescribe/written",
-		ours:   []string{"internal/finding", "internal/prescribe/idiom", "internal/prescribe/rebuilt"},
+		ours:   []string{"internal/finding", "internal/prescribe/flow", "internal/prescribe/idiom", "internal/prescribe/rebuilt"},
+		others: []string{"golang.org/x/tools/go"},
 		why:    "a rule that asks how something is written knows nothing of stacks and costs",
 	},
 	{

@@ -141,15 +141,9 @@ func (c *candidate) ofType(p *allocated) evidence.Frame {
 	return way.OfType(c.source, c.heaviestWay(p))
 }
 
-// times is how often the function makes the same.
-func (p *allocated) times() int {
-	_, here := p.place().Again()
-	return here
-}
-
 // needs has the facts that package written names.
 var needs = map[written.Need]fact{
-	written.Own: own, written.Called: called, written.Small: small, written.Several: several, written.Dies: dies, written.Passing: passing,
+	written.Own: own, written.Called: called, written.Small: small, written.Several: several, written.Many: many, written.Dies: dies, written.Passing: passing,
 	written.OnlyRead: onlyRead, written.DiesHere: diesHere, written.Big: big, written.Spared: spared, written.Begun: begun,
 }
 
@@ -168,19 +162,33 @@ func waysOfWriting() (rules []rule) {
 		if w.Values {
 			r.takes = ownBlocks
 		}
-		if w.Kinds != nil {
-			r.needs = append(r.needs, is(w.Kinds...))
-		}
-		for _, n := range w.Needs {
-			r.needs = append(r.needs, needs[n])
-		}
-		if w.Kept {
-			r.despite = keptAnyway
-		}
+		r = r.of(w.Kinds, w.Needs, w.Kept)
 		if w.InPlace {
 			r.despite = append(slices.Clip(r.despite), uncopied, published, partOfAnother)
 		}
 		rules = append(rules, r)
 	}
+	for _, w := range written.CallRules {
+		r := rule{name: w.Name, cure: w.Cure, at: atCall, despite: []fact{ownerDies}}
+		r.call = func(c *candidate, p *allocated) (evidence.Frame, string) {
+			return way.Call(c.source, c.heaviestWay(p), w.Tell)
+		}
+		r.needs = []fact{test(w.Name, func(c *candidate, p *allocated) bool { _, text := r.call(c, p); return text != "" })}
+		rules = append(rules, r.of(w.Kinds, w.Needs, w.Kept))
+	}
 	return rules
+}
+
+// of is a rule of package written with what else it needs.
+func (r rule) of(kinds []finding.Kind, others []written.Need, kept bool) rule {
+	if kinds != nil {
+		r.needs = append(r.needs, is(kinds...))
+	}
+	for _, n := range others {
+		r.needs = append(r.needs, needs[n])
+	}
+	if kept {
+		r.despite = append(r.despite, keptAnyway...)
+	}
+	return r
 }

@@ -92,31 +92,19 @@ func (c *candidate) recursive() bool {
 
 // grown are the blocks of a slice, builder or map as it grew, without the map's header.
 func (c *candidate) grown() regrowth.Blocks {
-	tables := map[unit.Bytes]float64{}
+	var parts []finding.Mix
 	for _, p := range c.Parts {
-		if p.Kind == finding.KindMapGrowth {
-			for _, n := range p.Mix.Sizes {
-				tables[n.Size] += n.Objects
-			}
-		}
+		parts = append(parts, p.Mix)
 	}
-	if len(tables) > 0 {
-		return regrowth.Of(regrowth.Sorted(tables))
-	}
-	return regrowth.Of(c.Finding.Allocation.Sizes)
+	return regrowth.Grown(parts, c.Finding.Allocation.Sizes)
 }
 
 // packs is the size class of a struct of the user's with its fields in the best order, if that is smaller than the
 // one it has; 0 if not.
 func (c *candidate) packs(p *allocated) unit.Bytes {
 	e := p.Expr
-	if e == nil || e.Packed == 0 || e.Packed >= e.Size ||
-		strings.Contains(e.Type, ".") && c.session.Owner(evidence.Frame{Function: e.Type}) != "yours" {
+	if e == nil || strings.Contains(e.Type, ".") && c.session.Owner(evidence.Frame{Function: e.Type}) != "yours" {
 		return 0
 	}
-	now, then := regrowth.Class(unit.Bytes(e.Size)), regrowth.Class(unit.Bytes(e.Packed))
-	if now == 0 || then >= now || c.blockSize() != now {
-		return 0
-	}
-	return then
+	return regrowth.Packed(unit.Bytes(e.Size), unit.Bytes(e.Packed), c.blockSize())
 }

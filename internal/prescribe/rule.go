@@ -3,6 +3,7 @@ package prescribe
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -32,6 +33,8 @@ type rule struct {
 	// tell is the text of a rule without one, and less the parts of the objects and bytes that it takes, for lessOf.
 	tell func(p *allocated) string
 	less func(p *allocated) (objects, bytes float64)
+	// call is the frame of the call on the way to the part that the rule is about, and the text, in place of text and tell.
+	call func(c *candidate, p *allocated) (evidence.Frame, string)
 }
 
 // place is where a rule's change goes: stack, size and conversion cures act where the memory is made,
@@ -49,6 +52,7 @@ const (
 	atReset          // the line that drops what a field grew to
 	atMade           // the call of the function that makes it of constants
 	atTyped          // the function that makes it of a type alone
+	atCall           // the call that the rule is about
 )
 
 // takes is what a cure takes of a part.
@@ -168,6 +172,9 @@ func (c *candidate) said(r *rule, p *allocated) (string, bool) {
 	if r.tell != nil {
 		text = r.tell(p)
 	}
+	if r.call != nil {
+		_, text = r.call(c, p)
+	}
 	ok := since.Allows(directive, text) && (!strings.Contains(text, "{better}") || since.Allows(directive, p.Library.Better)) &&
 		(text != "{key}" || since.Allows(directive, c.keyText(p)))
 	return since.Wording(directive, c.fill(text, p)), ok
@@ -194,16 +201,6 @@ func (c *candidate) applies(r *rule, p *allocated) bool {
 		}
 	}
 	return true
-}
-
-// madeBy is the part of the object that a call of a library's New is; nil where there is none.
-func (c *candidate) madeBy() *allocated {
-	for _, p := range c.Parts {
-		if p.Library != nil && strings.Contains(p.Via, ".New") {
-			return p
-		}
-	}
-	return nil
 }
 
 // proposed is what a rule proposes for a part that it applies to; false where it would take nothing.
@@ -239,7 +236,8 @@ func (c *candidate) proposed(r *rule, p *allocated) (proposal, bool) {
 		more := 1 - 1/float64(waste.InARow(p.Expr))
 		pr.Objects, pr.Bytes, pr.Live = more, more, more
 	case allButFirst:
-		if n := float64(p.times()); n > 1 {
+		if _, here := p.place().Again(); here > 1 {
+			n := float64(here)
 			pr.Objects, pr.Bytes, pr.Live = 1-1/n, 1-1/n, 1-1/n
 		}
 	case ownBlocks:
@@ -278,7 +276,9 @@ func (c *candidate) put(pr *proposal, r *rule, p *allocated) {
 		if m := p.Life.Maker.At; m.Line > 0 {
 			pr.At = c.session.Place(evidence.Frame{File: m.File, Line: m.Line, Function: m.Function})
 		}
-		if m := c.madeBy(); m != nil {
+		// A library's New makes it, or a part of it.
+		if i := slices.IndexFunc(c.Parts, func(q *allocated) bool { return q.Library != nil && strings.Contains(q.Via, ".New") }); i >= 0 {
+			m := c.Parts[i]
 			pr.At, pr.Text = m.of.Site, c.fill(r.text, m)
 		}
 	case atDeclared:
@@ -293,6 +293,9 @@ func (c *candidate) put(pr *proposal, r *rule, p *allocated) {
 		pr.At = c.session.Place(c.made)
 	case atTyped:
 		pr.At = c.session.Place(c.ofType(p))
+	case atCall:
+		at, _ := r.call(c, p)
+		pr.At = c.session.Place(at)
 	}
 }
 

@@ -3,6 +3,7 @@ package regrowth
 
 import (
 	"github.com/heaptrim/heaptrim/internal/finding"
+	"github.com/heaptrim/heaptrim/internal/unit"
 )
 
 // Blocks summarises the block sizes of growing slices, buffers or tables: each began with
@@ -37,4 +38,33 @@ func (r Blocks) Waste() (objects, bytes float64) {
 		return 0, 0
 	}
 	return max(0, 1-r.final/r.objects), max(0, 1-r.last/r.bytes)
+}
+
+// Grown are the blocks of what grew, by the sizes of all: of a map, of which Go makes a header, too, only its tables.
+func Grown(parts []finding.Mix, all []finding.SizeCount) Blocks {
+	tables := map[unit.Bytes]float64{}
+	for _, m := range parts {
+		if m.Kind == finding.KindMapGrowth {
+			for _, n := range m.Sizes {
+				tables[n.Size] += n.Objects
+			}
+		}
+	}
+	if len(tables) > 0 {
+		return Of(Sorted(tables))
+	}
+	return Of(all)
+}
+
+// Packed is the size class of a struct with its fields in the best order, if that is smaller than its class now, which its
+// blocks must have; 0 if not. packed is 0 where the order is the best.
+func Packed(size, packed, block unit.Bytes) unit.Bytes {
+	if packed == 0 || packed >= size {
+		return 0
+	}
+	now, then := Class(size), Class(packed)
+	if now == 0 || then >= now || block != now {
+		return 0
+	}
+	return then
 }

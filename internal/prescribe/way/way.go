@@ -395,3 +395,33 @@ func Allocates(d *finding.Diagnosis, of *finding.Finding, line int) bool {
 		return f.Run == of.Run && f.Site.File == of.Site.File && f.Site.Line == line && f.Cost.Objects.Value > 0
 	})
 }
+
+// Call is the innermost call on a way that a question has an answer to, by its frame and that answer; "" for none. The
+// question gets the call, and the function that it calls.
+func Call(src *source.Program, own []evidence.Frame, ask func(idiom.Place, *ssa.Function) string) (at evidence.Frame, answer string) {
+	for i := 1; src != nil && i < len(own); i++ {
+		callee, l := src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function), src.At(own[i].File, own[i].Line)
+		if callee == nil || l == nil {
+			return evidence.Frame{}, ""
+		}
+		for _, e := range l.Exprs {
+			if e.Kind != source.Call || !(e.Call.Callee == life.Plain(own[i-1].Function) || callsByInterface(l, e, callee.Name())) {
+				continue
+			}
+			if answer = ask(place(l, e), callee); answer != "" {
+				return own[i], answer
+			}
+		}
+	}
+	return evidence.Frame{}, ""
+}
+
+// callsByInterface reports whether an expression calls a method of an interface by a name.
+func callsByInterface(l *source.Line, e *source.Expr, method string) bool {
+	c, ok := e.Node().(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	return ok && l.Dynamic(e) && sel.Sel.Name == method
+}

@@ -19,6 +19,7 @@ const (
 	Called               // a call makes it
 	Small                // up to 512 bytes
 	Several              // more than one in an operation
+	Many                 // eight or more
 	Dies                 // in a frame that is known
 	Passing              // not kept for long
 	OnlyRead             // all that is seen to be done with it is to read it
@@ -117,6 +118,9 @@ var Rules = []Rule{
 	{Name: "on the heap for its format", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
 		Tell: saying(onlyFormatted, "write to `%s` with its own methods and strconv: it is on the heap only because fmt is handed it")},
 
+	{Name: "copied out and put back", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
+		Tell: saying(copiedBack, "hand on the address of `%s` itself: {expr} is a copy of it that is put back, and the calls that get its address put it on the heap")},
+
 	{Name: "one of any number", Cure: "keep-on-stack", Kinds: kinds(finding.KindVariadic), Kept: true,
 		Tell: saying(oneOfMany, "call a method that takes one value, or that of the type itself: what `%s` is handed is put into a slice on the heap, for a method of an interface may keep it")},
 
@@ -148,6 +152,10 @@ var Rules = []Rule{
 
 	{Name: "asked before it is kept", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
 		Tell: saying(idiom.Place.KeyFirst, "ask `%s` with the conversion in the index, as in m[string(b)], which copies nothing, and make the text only for what it lacks")},
+	{Name: "decoded in its own form", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
+		Tell: saying(inOtherForm, "call `%s`, which takes it as it is: {expr} copies it for this call alone")},
+	{Name: "put together to be compared", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat), Kept: true,
+		Tell: where(onlyCompared, "compare the parts one after the other: {expr} is put together for nothing else")},
 	{Name: "number behind zeros", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
 		Tell: where(idiom.Place.Padded, "fill the slice with FillBytes, which puts zeros in front itself: {callee} makes a copy to copy from")},
 	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,
@@ -217,6 +225,8 @@ var Rules = []Rule{
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
 	{Name: "scratch that begins as nil", Cure: "reuse-buffer", Needs: []Need{Called, Dies, Passing},
 		Tell: saying(fromNil, "begin `%s` with memory that is kept, such as from a pool, or with a part of an array on the stack: it is nil in each call, and {callee} grows it")},
+	{Name: "filtered into another slice", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake, finding.KindGrowth), Needs: []Need{Own}, Kept: true,
+		Tell: saying(filtered, "put what is kept at the front of `%s` itself, and clear the rest, if nothing else has its array: the new slice takes its place")},
 	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
 		Tell: saying(idiom.Place.Descends, "carry `%s` as a []byte that each call appends to and cuts again, and make a text only where one is kept")},
 	{Name: "read in the next turn only", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake),
