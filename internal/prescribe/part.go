@@ -68,11 +68,6 @@ func (c *candidate) bodyless() (source.Declared, bool) {
 	return way.Bodyless(c.source, c.Finding.Escape)
 }
 
-// siteOf is a place of the source as a finding names it.
-func (c *candidate) siteOf(r source.Reset) evidence.Site {
-	return c.session.Place(evidence.Frame{Function: r.Function, File: r.File, Line: r.Line})
-}
-
 // callee names the function that a part's call calls; "" where that is not known.
 func (p *allocated) callee() string {
 	if p.Expr != nil && p.Expr.Call.Callee != "" {

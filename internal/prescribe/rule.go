@@ -288,7 +288,7 @@ func (c *candidate) put(pr *proposal, r *rule, p *allocated) {
 		pr.At = c.ownerMade(p).Site
 	case atReset:
 		reset, _ := c.reset(p)
-		pr.At = c.siteOf(reset)
+		pr.At = c.session.Place(evidence.Frame{Function: reset.Function, File: reset.File, Line: reset.Line})
 	case atMade:
 		pr.At = c.session.Place(c.made)
 	case atTyped:

@@ -182,6 +182,8 @@ var table = append(waysOfWriting(), []rule{
 		text: "cut {reset} to length zero here instead of giving its array up: {var} then grows into the array that is there"},
 	{name: "scratch not made anew", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake), toField, inScratch, passing}, not: []fact{anew, isWritten("made where there is none", idiom.Place.WhereNil)}, takes: reused, adds: reuseCost,
 		text: "let {use} keep its array where that is large enough: each call makes a new one, and nothing else holds the old one"},
+	{name: "scratch that is given up", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMake), toField, dropped}, not: []fact{anew, handsOn}, despite: []fact{storedElsewhere, unseenOwner, ownerDies}, at: atReset, takes: reused, adds: reuseCost,
+		text: "keep the array of {reset} here, cut to length zero, instead of giving it up: {use} gets a new one each time"},
 	{name: "copy not made anew", cure: "reuse-buffer", needs: []fact{seen, is(finding.KindGrowth), toField, inScratch, refilled, passing}, not: []fact{anew, isWritten("made where there is none", idiom.Place.WhereNil)}, despite: []fact{ownerDies}, takes: reused, adds: reuseCost,
 		text: "append to {use} cut to length zero: each call makes a new array, and nothing else holds the old one"},
 	{name: "map not made anew", cure: "reuse-buffer", needs: []fact{own, seen, is(finding.KindMap), toField, inScratch, passing}, not: []fact{anew, isWritten("made with a size", idiom.Place.HasSize), isWritten("made where there is none", idiom.Place.WhereNil)}, takes: reused, adds: reuseCost,

@@ -17,8 +17,8 @@ type Reset struct {
 	Field    string
 }
 
-// Resets lists the places that set a slice's field to nil or a literal without elements, or a buffer's to an empty one, without
-// having handed its memory on: the array that it grew to is lost there. The field is named as Line.Owner does.
+// Resets lists the places that set a slice's field to nil or a literal without elements, or a buffer's to an empty one, alone or
+// with all fields, without having handed its memory on: the array that it grew to is lost there. The field is named as Line.Owner does.
 func (p *Program) Resets(owner string) []Reset {
 	if p.resets == nil {
 		p.resets, p.fronts = map[string][]Reset{}, map[string]bool{}
@@ -40,24 +40,21 @@ func (p *Program) findResets(fn *ssa.Function) {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			st, ok := in.(*ssa.Store)
-			if !ok || flow.SetField(st.Addr) == nil {
+			if !ok {
 				continue
 			}
-			field := flow.SetField(st.Addr)
-			key := p.fset.Position(field.Pos()).String()
-			if cut, ok := st.Val.(*ssa.Slice); ok && cut.Low != nil {
-				p.fronts[key] = true
+			if cut, ok := st.Val.(*ssa.Slice); ok && cut.Low != nil && flow.SetField(st.Addr) != nil {
+				p.fronts[p.fset.Position(flow.SetField(st.Addr).Pos()).String()] = true
 			}
-			_, slice := field.Type().Underlying().(*types.Slice)
-			if !(slice && flow.EmptySlice(st.Val)) && !flow.EmptyBuffer(st.Val) || flow.ReadBefore(st) || flow.Bounds(st) {
-				continue
-			}
-			at := p.fset.Position(st.Pos())
 			obj, ok := fn.Object().(*types.Func)
 			if !ok {
 				continue
 			}
-			p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, flow.Spelling(obj), field.Name()})
+			at := p.fset.Position(st.Pos())
+			for _, field := range flow.Emptied(st) {
+				key := p.fset.Position(field.Pos()).String()
+				p.resets[key] = append(p.resets[key], Reset{at.Filename, at.Line, flow.Spelling(obj), field.Name()})
+			}
 		}
 	}
 }

@@ -195,3 +195,34 @@ func forms(s string, b []byte) {
 
 // TestInOtherForm: conversions for functions that have one which takes the other form.
 func TestInOtherForm(t *testing.T) { holds(t, otherForms, inOtherForm) }
+
+const sorts = `package m
+
+import "sort"
+
+type byLen []string
+
+func (b byLen) Len() int           { return len(b) }
+func (b byLen) Less(i, j int) bool { return len(b[i]) < len(b[j]) }
+func (b byLen) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
+
+func order(list []string, other func(*byLen)) {
+	a := byLen(list) // yes
+	sort.Sort(&a)
+	b := byLen(list) // -
+	sort.Sort(&b)
+	other(&b)
+	c := byLen(list) // -
+	sort.Sort(c)
+}
+`
+
+// TestSortedByAddress: slices that only sort gets the address of.
+func TestSortedByAddress(t *testing.T) {
+	holds(t, sorts, func(p idiom.Place) string {
+		if sortedByAddress(p) {
+			return "yes"
+		}
+		return ""
+	})
+}

@@ -129,6 +129,8 @@ var Rules = []Rule{
 
 	{Name: "sorted by its methods", Cure: "unbox-interface", Kinds: kinds(finding.KindBoxing), Kept: true,
 		Tell: saying(sortedAs, "call `%s`: sort.Sort needs the slice as an interface value")},
+	{Name: "sorted by its address", Cure: "unbox-interface", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
+		Tell: where(sortedByAddress, "call slices.SortFunc with what Less compares: the address that sort is handed puts {expr} on the heap")},
 
 	// Text.
 	{Name: "put together again", Cure: "avoid-conversion", Kept: true,
@@ -225,6 +227,8 @@ var Rules = []Rule{
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
 	{Name: "scratch that begins as nil", Cure: "reuse-buffer", Needs: []Need{Called, Dies, Passing},
 		Tell: saying(fromNil, "begin `%s` with memory that is kept, such as from a pool, or with a part of an array on the stack: it is nil in each call, and {callee} grows it")},
+	{Name: "grown and not put back", Cure: "reuse-buffer", Kinds: kinds(finding.KindGrowth), Needs: []Need{Own}, Kept: true,
+		Tell: saying(unkept, "set `%s` to the slice when it is filled: it begins with the array of that field, which stays too small")},
 	{Name: "filtered into another slice", Cure: "reuse-buffer", Kinds: kinds(finding.KindMake, finding.KindGrowth), Needs: []Need{Own}, Kept: true,
 		Tell: saying(filtered, "put what is kept at the front of `%s` itself, and clear the rest, if nothing else has its array: the new slice takes its place")},
 	{Name: "text of a descent", Cure: "reuse-buffer", Kinds: kinds(finding.KindConcat, finding.KindConversion), Kept: true,
