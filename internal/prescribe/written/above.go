@@ -246,11 +246,24 @@ func onlyCalled(p idiom.Place, loop ast.Node, v types.Object) bool {
 	return only
 }
 
-// madeInLoop is what to do where a loop calls a constructor that returns a new struct of its own.
+// madeInLoop is what to do where a loop calls a constructor that returns a new struct of its own, and keeps that: it is not handed
+// to a call at once, and not one of several kinds that a switch chooses from.
 func madeInLoop(p idiom.Place, callee *ssa.Function) string {
 	loop := loopAround(p)
 	if loop == nil || !isConstructor(callee) || !flow.Makes(callee) {
 		return ""
+	}
+	if c, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && p.Appends(c) == nil {
+		return ""
+	}
+	for _, n := range slices.Backward(p.Path) {
+		if n == ast.Node(loop) {
+			break
+		}
+		switch n.(type) {
+		case *ast.CaseClause, *ast.CommClause:
+			return ""
+		}
 	}
 	return fmt.Sprintf("make what %s makes in slabs: one slice of them for many turns of the loop of line %d, and the address of an element for each", shortName(callee), p.Line(loop.Pos()))
 }

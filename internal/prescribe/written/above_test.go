@@ -131,6 +131,7 @@ func (b *builder) Add(s string)   { b.parts = append(b.parts, s) }
 type node struct{ next *node }
 
 func newNode() *node { return &node{} }
+func hand(*node) {}
 func newShared() *node { return shared }
 
 var shared = &node{}
@@ -138,12 +139,12 @@ var shared = &node{}
 func turns(list []string) (all int, last *node, kept []*builder) {
 	once := newBuilder() // -
 	for _, s := range list {
-		b := newBuilder() // make ´b´ once, before the loop of line 127, and call its Reset in each turn: nothing has it after the turn
+		b := newBuilder() // make ´b´ once, before the loop of line 128, and call its Reset in each turn: nothing has it after the turn
 		b.Add(s)
-		with := newFrom(list) // make what m.newFrom makes in slabs: one slice of them for many turns of the loop of line 127, and the address of an element for each
-		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 127, and the address of an element for each
+		with := newFrom(list) // make what m.newFrom makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
+		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
 		kept = append(kept, keep)
-		closed := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 127, and the address of an element for each
+		closed := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
 		defer func() { closed.Add(s) }()
 		all += len(b.parts) + len(with.parts)
 	}
@@ -153,9 +154,14 @@ func turns(list []string) (all int, last *node, kept []*builder) {
 func nodes(n int) (last *node) {
 	last = newNode() // -
 	for range n {
-		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 142, and the address of an element for each
+		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 143, and the address of an element for each
 		one.next = last
 		last = newShared() // -
+		hand(newNode()) // -
+		switch n {
+		case 7:
+			one.next = newNode() // -
+		}
 	}
 	return last
 }
