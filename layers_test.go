@@ -285,7 +285,7 @@ var layers = []layer{
 	},
 	{
 		folder: "internal/rewrite",
-		ours:   []string{"internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/copies", "internal/rewrite/gather", "internal/rewrite/idiom", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/putback", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/rewrite/view", "internal/sourcefile"},
+		ours:   []string{"internal/rewrite/again", "internal/rewrite/branch", "internal/rewrite/code", "internal/rewrite/copies", "internal/rewrite/gather", "internal/rewrite/idiom", "internal/rewrite/key", "internal/rewrite/memory", "internal/rewrite/once", "internal/rewrite/owner", "internal/rewrite/parts", "internal/rewrite/putback", "internal/rewrite/sum", "internal/rewrite/text", "internal/rewrite/value", "internal/rewrite/view", "internal/sourcefile"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit is made from source and types: whether it pays is for a trial, and who wants it is not asked",
 	},
@@ -299,6 +299,12 @@ var layers = []layer{
 		ours:   []string{"internal/prescribe/idiom", "internal/rewrite/code"},
 		others: []string{"golang.org/x/tools/go"},
 		why:    "an edit of an idiom asks the facts that its cure asks",
+	},
+	{
+		folder: "internal/rewrite/again",
+		ours:   []string{"internal/prescribe/written", "internal/rewrite/code", "internal/rewrite/idiom"},
+		others: []string{"golang.org/x/tools/go"},
+		why:    "an edit of a way of writing asks the facts that its cure asks",
 	},
 	{
 		folder: "internal/rewrite/*",

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/heaptrim/heaptrim/internal/rewrite/again"
 	"github.com/heaptrim/heaptrim/internal/rewrite/branch"
 	"github.com/heaptrim/heaptrim/internal/rewrite/code"
 	"github.com/heaptrim/heaptrim/internal/rewrite/copies"
@@ -158,6 +159,8 @@ func ofMaking() []kind {
 		{"looked up by bytes", "avoid-conversion", branch.LookedUp},
 		{"copied where it is kept", "keep-on-stack", branch.CopyWhereKept},
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
+		{"parts compared", "avoid-conversion", text.CompareParts},
+		{"changed in its place", "keep-on-stack", again.InItsPlace},
 	}
 }
 
@@ -167,6 +170,11 @@ func ofMemory() []kind {
 		{"gathered in bytes", "presize-builder", owner.GatheredBytes},
 		{"emptied instead of dropped", "reuse-buffer", owner.EmptyInstead},
 		{"made once for its owner", "reuse-buffer", owner.MadeOnce},
+		{"filtered in place", "reuse-buffer", again.FilterInPlace},
+		{"array put back", "reuse-buffer", again.PutBack},
+		{"grown memory kept", "reuse-buffer", again.KeepGrown},
+		{"handed to be set anew", "reuse-buffer", again.HandBack},
+		{"reset in each turn", "reuse-buffer", again.ResetInTurn},
 		{"number from a stream", "reuse-buffer", owner.ReadStream},
 		{"written from one slice", "reuse-buffer", sum.WrittenFromOne},
 		{"Buffer instead of Builder", "reuse-buffer", memory.BuilderToBuffer},
@@ -213,14 +221,16 @@ func ofMemory() []kind {
 
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
-	names := []string{"values compared", "appended onto", "result made once", "appended in place", "put back into its pool", "slice with its size", "array of the caller"}
+	names := []string{"values compared", "appended onto", "result made once", "appended in place", "put back into its pool", "slice with its size", "array of the caller",
+		"grown memory kept", "handed to be set anew", "reset in each turn"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"map walked itself", "memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once"}
+	"map walked itself", "memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once",
+	"parts compared", "changed in its place", "filtered in place", "array put back", "grown memory kept", "handed to be set anew", "reset in each turn"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

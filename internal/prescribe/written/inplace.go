@@ -10,15 +10,24 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
-// filtered is the slice whose place a new slice takes that a loop over it fills with some of its elements; "" for others.
-// The expression makes the new slice, or appends to it.
+// filtered is the slice of a Filtered loop; "" for others.
 func filtered(p idiom.Place) string {
+	loop, _ := Filtered(p)
+	if loop == nil {
+		return ""
+	}
+	return types.ExprString(loop.X)
+}
+
+// Filtered is the loop over a slice that fills a new slice with some of its elements, and the statement that puts the new
+// slice in its place; nil for others. The expression makes the new slice, or appends to it.
+func Filtered(p idiom.Place) (loop *ast.RangeStmt, back *ast.AssignStmt) {
 	fn, v := p.Body(), p.Defined()
 	if c := p.Appends(p.Expr); c != nil {
 		v = p.Variable(c.Args[0])
 	}
 	if fn == nil || v == nil || v.Pos() < fn.Pos() || v.Pos() > fn.End() {
-		return ""
+		return nil, nil
 	}
 	f := filter{p: p, kept: v}
 	stack := make([]ast.Node, 0, 16)
@@ -32,13 +41,13 @@ func filtered(p idiom.Place) string {
 		return true
 	})
 	if f.other || f.loop == nil || f.appends != 1 || f.back == nil {
-		return ""
+		return nil, nil
 	}
 	of := types.ExprString(f.loop.X)
 	if !types.Identical(p.Info.TypeOf(f.loop.X), v.Type()) || types.ExprString(f.back.Lhs[0]) != of || f.back.Pos() < f.loop.End() || f.mentions(fn, of) {
-		return ""
+		return nil, nil
 	}
-	return of
+	return f.loop, f.back
 }
 
 // filter is what a function does with a slice that it fills.
@@ -113,27 +122,36 @@ func (f *filter) mentions(fn *ast.BlockStmt, of string) (yes bool) {
 	return yes
 }
 
-// copiedBack is what a variable is a copy of that is put back after calls have got the variable's address: a field, an element or
-// what a pointer leads to. It is "" for others.
+// copiedBack is what a CopiedBack variable is a copy of; "" for others.
 func copiedBack(p idiom.Place) string {
-	id, ok := p.Expr.(*ast.Ident)
-	if !ok || p.Info.Defs[id] == nil || len(p.Path) < 2 {
+	set, _ := CopiedBack(p)
+	if set == nil {
 		return ""
 	}
+	return types.ExprString(set.Rhs[0])
+}
+
+// CopiedBack are the statements that declare a variable as a copy, and put it back after calls have got the variable's address:
+// of a field, an element or what a pointer leads to. They are nil for others.
+func CopiedBack(p idiom.Place) (set, back *ast.AssignStmt) {
+	id, ok := p.Expr.(*ast.Ident)
+	if !ok || p.Info.Defs[id] == nil || len(p.Path) < 2 {
+		return nil, nil
+	}
 	v := p.Info.Defs[id]
-	set, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	set, ok = p.Path[len(p.Path)-1].(*ast.AssignStmt)
 	list := statementsOf(p.Path[len(p.Path)-2])
 	if !ok || set.Tok != token.DEFINE || len(set.Lhs) != 1 || len(set.Rhs) != 1 || !isPlace(p, set.Rhs[0]) {
-		return ""
+		return nil, nil
 	}
 	at := slices.Index(list, ast.Stmt(set))
 	of := types.ExprString(set.Rhs[0])
-	back := slices.IndexFunc(list, func(s ast.Stmt) bool {
+	end := slices.IndexFunc(list, func(s ast.Stmt) bool {
 		a, ok := s.(*ast.AssignStmt)
 		return ok && a.Tok == token.ASSIGN && len(a.Lhs) == 1 && len(a.Rhs) == 1 && p.Variable(a.Rhs[0]) == v && types.ExprString(a.Lhs[0]) == of
 	})
-	if at < 0 || back <= at {
-		return ""
+	if at < 0 || end <= at {
+		return nil, nil
 	}
 	taken, changed := false, false
 	for i, s := range list[at+1:] {
@@ -144,21 +162,21 @@ func copiedBack(p idiom.Place) string {
 			case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt:
 				changed = true
 			case *ast.AssignStmt:
-				changed = changed || at+1+i < back && slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return isIn(p, to, set.Rhs[0]) })
+				changed = changed || at+1+i < end && slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return isIn(p, to, set.Rhs[0]) })
 			case *ast.IncDecStmt:
 				changed = changed || isIn(p, n.X, set.Rhs[0])
 			case *ast.Ident:
-				changed = changed || p.Info.Uses[n] == v && at+1+i > back
+				changed = changed || p.Info.Uses[n] == v && at+1+i > end
 			case *ast.BranchStmt, *ast.ReturnStmt:
-				changed = changed || at+1+i < back
+				changed = changed || at+1+i < end
 			}
 			return !changed
 		})
 	}
 	if !taken || changed {
-		return ""
+		return nil, nil
 	}
-	return of
+	return set, list[end].(*ast.AssignStmt)
 }
 
 // statementsOf is the list of statements of a block or a case; nil for others.
@@ -214,8 +232,8 @@ func isIn(p idiom.Place, to, e ast.Expr) (yes bool) {
 	return yes
 }
 
-// onlyCompared reports whether a concatenation is only compared, or asked for as the begin or the end of a text.
-func onlyCompared(p idiom.Place) bool {
+// OnlyCompared reports whether a concatenation is only compared, or asked for as the begin or the end of a text.
+func OnlyCompared(p idiom.Place) bool {
 	sum, ok := p.Expr.(*ast.BinaryExpr)
 	if !ok || sum.Op != token.ADD {
 		return false

@@ -162,7 +162,7 @@ func host(name, suffix string, b []byte) (n int) {
 // TestOnlyCompared: concatenations that are compared, and nothing else.
 func TestOnlyCompared(t *testing.T) {
 	holds(t, compared, func(p idiom.Place) string {
-		if onlyCompared(p) {
+		if OnlyCompared(p) {
 			return "yes"
 		}
 		return ""

@@ -8,24 +8,34 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/idiom"
 )
 
-// unkept is the field whose array an append begins with, at its length zero, where the function never sets the field to what
-// the append makes: the field keeps the array that is too small. It is "" for others.
+// unkept is the field of an Unkept append; "" for others.
 func unkept(p idiom.Place) string {
-	c, fn := p.Appends(p.Expr), p.Body()
-	if c == nil || fn == nil {
+	field, _ := Unkept(p)
+	if field == nil {
 		return ""
 	}
+	return types.ExprString(field)
+}
+
+// Unkept is the field whose array an append begins with, at its length zero, where the function never sets the field to what
+// the append makes: the field keeps the array that is too small. The variable is the one that gets the result; nil for none.
+// The field is nil for others.
+func Unkept(p idiom.Place) (field ast.Expr, v types.Object) {
+	c, fn := p.Appends(p.Expr), p.Body()
+	if c == nil || fn == nil {
+		return nil, nil
+	}
 	from := emptied(c.Args[0])
-	v := p.Variable(c.Args[0])
+	v = p.Variable(c.Args[0])
 	switch {
 	case from != nil && isField(p, from):
 		v = p.Variable(resultOf(p, c))
 	case v != nil && v.Pos() > fn.Pos() && v.Pos() < fn.End():
 		if from = beginsWith(p, fn, v); from == nil {
-			return ""
+			return nil, nil
 		}
 	default:
-		return ""
+		return nil, nil
 	}
 	of := types.ExprString(from)
 	kept := false
@@ -45,9 +55,9 @@ func unkept(p idiom.Place) string {
 		return !kept
 	})
 	if kept {
-		return ""
+		return nil, nil
 	}
-	return of
+	return from, v
 }
 
 // isField reports whether an expression is a field of a variable, or of a field of one.

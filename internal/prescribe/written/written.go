@@ -157,7 +157,7 @@ var Rules = []Rule{
 	{Name: "decoded in its own form", Cure: "avoid-conversion", Kinds: kinds(finding.KindConversion), Kept: true,
 		Tell: saying(inOtherForm, "call `%s`, which takes it as it is: {expr} copies it for this call alone")},
 	{Name: "put together to be compared", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat), Kept: true,
-		Tell: where(onlyCompared, "compare the parts one after the other: {expr} is put together for nothing else")},
+		Tell: where(OnlyCompared, "compare the parts one after the other: {expr} is put together for nothing else")},
 	{Name: "number behind zeros", Cure: "avoid-conversion", Needs: []Need{Called}, Kept: true,
 		Tell: where(idiom.Place.Padded, "fill the slice with FillBytes, which puts zeros in front itself: {callee} makes a copy to copy from")},
 	{Name: "text for its bytes", Cure: "avoid-conversion", Kinds: kinds(finding.KindConcat, finding.KindConversion, finding.KindString), Kept: true,

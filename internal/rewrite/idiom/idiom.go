@@ -21,8 +21,10 @@ import (
 
 type site struct{ *code.Site }
 
-// place is the site's expression, with the nodes around it from the function inwards.
-func (s *site) place(e ast.Expr) idiom.Place {
+func (s *site) place(e ast.Expr) idiom.Place { return Place(s.Site, e) }
+
+// Place is an expression at a site, with the nodes around it from the function inwards.
+func Place(s *code.Site, e ast.Expr) idiom.Place {
 	var path []ast.Node
 	for c := range s.Cur.Enclosing() {
 		n := c.Node()
