@@ -3,7 +3,6 @@ package prescribe
 import (
 	"fmt"
 	"go/token"
-	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/evidence"
@@ -162,11 +161,7 @@ func waysOfWriting() (rules []rule) {
 		if w.Values {
 			r.takes = ownBlocks
 		}
-		r = r.of(w.Kinds, w.Needs, w.Kept)
-		if w.InPlace {
-			r.despite = append(slices.Clip(r.despite), uncopied, published, partOfAnother)
-		}
-		rules = append(rules, r)
+		rules = append(rules, r.of(w.Kinds, w.Needs, w.Kept, w.InPlace))
 	}
 	for _, w := range written.CallRules {
 		r := rule{name: w.Name, cure: w.Cure, at: atCall, despite: []fact{ownerDies}}
@@ -174,13 +169,13 @@ func waysOfWriting() (rules []rule) {
 			return way.Call(c.source, c.heaviestWay(p), w.Tell)
 		}
 		r.needs = []fact{test(w.Name, func(c *candidate, p *allocated) bool { _, text := r.call(c, p); return text != "" })}
-		rules = append(rules, r.of(w.Kinds, w.Needs, w.Kept))
+		rules = append(rules, r.of(w.Kinds, w.Needs, w.Kept, w.InPlace))
 	}
 	return rules
 }
 
 // of is a rule of package written with what else it needs.
-func (r rule) of(kinds []finding.Kind, others []written.Need, kept bool) rule {
+func (r rule) of(kinds []finding.Kind, others []written.Need, kept, inPlace bool) rule {
 	if kinds != nil {
 		r.needs = append(r.needs, is(kinds...))
 	}
@@ -189,6 +184,9 @@ func (r rule) of(kinds []finding.Kind, others []written.Need, kept bool) rule {
 	}
 	if kept {
 		r.despite = append(r.despite, keptAnyway...)
+	}
+	if inPlace {
+		r.despite = append(r.despite, uncopied, published, partOfAnother)
 	}
 	return r
 }

@@ -161,6 +161,8 @@ func ofMaking() []kind {
 		{"copied where it is kept", "keep-on-stack", branch.CopyArgument},
 		{"parts compared", "avoid-conversion", text.CompareParts},
 		{"changed in its place", "keep-on-stack", again.InItsPlace},
+		{"element itself", "keep-on-stack", again.ElementItself},
+		{"array itself", "keep-on-stack", again.SliceItself},
 	}
 }
 
@@ -222,7 +224,7 @@ func ofMemory() []kind {
 // ofCalls are the kinds that change how a function is called, so that the function itself allocates less.
 func ofCalls() []kind {
 	names := []string{"values compared", "appended onto", "result made once", "appended in place", "put back into its pool", "slice with its size", "array of the caller",
-		"grown memory kept", "handed to be set anew", "reset in each turn"}
+		"grown memory kept", "handed to be set anew", "reset in each turn", "array itself"}
 	return slices.DeleteFunc(kinds(), func(k kind) bool { return !slices.Contains(names, k.name) })
 }
 
@@ -230,7 +232,8 @@ func ofCalls() []kind {
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
 	"map walked itself", "memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once",
-	"parts compared", "changed in its place", "filtered in place", "array put back", "grown memory kept", "handed to be set anew", "reset in each turn"}
+	"parts compared", "changed in its place", "filtered in place", "array put back", "grown memory kept", "handed to be set anew", "reset in each turn",
+	"element itself", "array itself"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.

@@ -17,6 +17,7 @@ import (
 	"github.com/heaptrim/heaptrim/internal/prescribe/once"
 	"github.com/heaptrim/heaptrim/internal/prescribe/source"
 	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // PoolGet is the function of a pool that hands out an object.
@@ -397,15 +398,29 @@ func Allocates(d *finding.Diagnosis, of *finding.Finding, line int) bool {
 }
 
 // Call is the innermost call on a way that a question has an answer to, by its frame and that answer; "" for none. The
-// question gets the call, and the function that it calls.
+// question gets the call, and the function that it calls. Calls on the line that allocates are asked first: of a function
+// that the compiler has put in their place, the memory of a parameter is made there.
 func Call(src *source.Program, own []evidence.Frame, ask func(idiom.Place, *ssa.Function) string) (at evidence.Frame, answer string) {
-	for i := 1; src != nil && i < len(own); i++ {
-		callee, l := src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function), src.At(own[i].File, own[i].Line)
-		if callee == nil || l == nil {
+	for i := 0; src != nil && i < len(own); i++ {
+		var above *ssa.Function
+		if i > 0 {
+			above = src.Function(own[i-1].File, own[i-1].Line, own[i-1].Function)
+		}
+		l := src.At(own[i].File, own[i].Line)
+		if l == nil || i > 0 && above == nil {
 			return evidence.Frame{}, ""
 		}
 		for _, e := range l.Exprs {
-			if e.Kind != source.Call || !(e.Call.Callee == life.Plain(own[i-1].Function) || callsByInterface(l, e, callee.Name())) {
+			callee := above
+			switch {
+			case e.Kind != source.Call:
+				continue
+			case i == 0:
+				callee = calleeOf(src, l, e)
+			case e.Call.Callee != life.Plain(own[i-1].Function) && !callsByInterface(l, e, above.Name()):
+				continue
+			}
+			if callee == nil {
 				continue
 			}
 			if answer = ask(place(l, e), callee); answer != "" {
@@ -414,6 +429,19 @@ func Call(src *source.Program, own []evidence.Frame, ask func(idiom.Place, *ssa.
 		}
 	}
 	return evidence.Frame{}, ""
+}
+
+// calleeOf is the function of the program that a call names; nil for others.
+func calleeOf(src *source.Program, l *source.Line, e *source.Expr) *ssa.Function {
+	c, ok := e.Node().(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	fn, ok := typeutil.Callee(l.Info(), c).(*types.Func)
+	if !ok {
+		return nil
+	}
+	return src.Function(src.FileOf(fn.Pos()), src.LineOf(fn.Pos()), flow.Spelling(fn))
 }
 
 // callsByInterface reports whether an expression calls a method of an interface by a name.

@@ -17,11 +17,11 @@ import (
 
 // CallRule is a way of writing a call on the way to what allocates, and its cure.
 type CallRule struct {
-	Name  string // stable: the table of hit rates has it
-	Cure  string // code
-	Kinds []finding.Kind
-	Needs []Need
-	Kept  bool // as of a Rule
+	Name          string // stable: the table of hit rates has it
+	Cure          string // code
+	Kinds         []finding.Kind
+	Needs         []Need
+	Kept, InPlace bool // as of a Rule
 	// Tell is what to do at the call of a function; "" where it is written in another way.
 	Tell func(call idiom.Place, callee *ssa.Function) string
 }
@@ -32,6 +32,7 @@ var CallRules = []CallRule{
 	{Name: "grown in another variable", Cure: "reuse-buffer", Kinds: kinds(finding.KindGrowth, finding.KindMake), Needs: []Need{Dies}, Tell: grownElsewhere},
 	{Name: "nil for what is used again", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Kept: true, Tell: nilForReuse},
 	{Name: "made anew in each turn", Cure: "reuse-buffer", Needs: []Need{Dies}, Tell: resettable},
+	{Name: "slice of a copied array", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true, Tell: sliceOfCopy},
 	{Name: "made by a constructor in a loop", Cure: "batch-arena", Kinds: kinds(finding.KindNew), Needs: []Need{Own, Small, Many}, Kept: true, Tell: madeInLoop},
 }
 

@@ -117,6 +117,18 @@ func (o *owner) opens(l list, n int) (all int) {
 	return all + once.at
 }
 
+type digest [8]byte
+
+func (s digest) bytes() []byte { return s[:] }
+func (s digest) first() []byte { return s[:4] }
+
+func (o *owner) sums(s digest, all []digest, next func() digest) (n int) {
+	n += len(s.bytes()) // slice the array itself, as ´s[:]´, if what gets it neither changes nor keeps it: m.digest.bytes returns a slice of its copy of it, which is on the heap
+	n += len(all[n].bytes()) // slice the array itself, as ´all[n][:]´, if what gets it neither changes nor keeps it: m.digest.bytes returns a slice of its copy of it, which is on the heap
+	n += len(next().bytes()) // -
+	return n + len(s.first()) // -
+}
+
 type builder struct{ parts []string }
 
 func newBuilder() *builder { return &builder{} }
@@ -139,12 +151,12 @@ var shared = &node{}
 func turns(list []string) (all int, last *node, kept []*builder) {
 	once := newBuilder() // -
 	for _, s := range list {
-		b := newBuilder() // make ´b´ once, before the loop of line 128, and call its Reset in each turn: nothing has it after the turn
+		b := newBuilder() // make ´b´ once, before the loop of line 140, and call its Reset in each turn: nothing has it after the turn
 		b.Add(s)
-		with := newFrom(list) // make what m.newFrom makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
-		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
+		with := newFrom(list) // make what m.newFrom makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
+		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
 		kept = append(kept, keep)
-		closed := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 128, and the address of an element for each
+		closed := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
 		defer func() { closed.Add(s) }()
 		all += len(b.parts) + len(with.parts)
 	}
@@ -154,7 +166,7 @@ func turns(list []string) (all int, last *node, kept []*builder) {
 func nodes(n int) (last *node) {
 	last = newNode() // -
 	for range n {
-		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 143, and the address of an element for each
+		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 155, and the address of an element for each
 		one.next = last
 		last = newShared() // -
 		hand(newNode()) // -

@@ -121,6 +121,9 @@ var Rules = []Rule{
 	{Name: "copied out and put back", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
 		Tell: saying(copiedBack, "hand on the address of `%s` itself: {expr} is a copy of it that is put back, and the calls that get its address put it on the heap")},
 
+	{Name: "copied for its address", Cure: "keep-on-stack", Kinds: kinds(finding.KindNew), Needs: []Need{Own}, Kept: true, InPlace: true,
+		Tell: saying(elementCopied, "take the address of the element of `%s` itself, if what gets it does not change it: {expr} is a copy that each turn makes on the heap")},
+
 	{Name: "one of any number", Cure: "keep-on-stack", Kinds: kinds(finding.KindVariadic), Kept: true,
 		Tell: saying(oneOfMany, "call a method that takes one value, or that of the type itself: what `%s` is handed is put into a slice on the heap, for a method of an interface may keep it")},
 

@@ -1,0 +1,38 @@
+package written
+
+import "testing"
+
+const elements = `package m
+
+type hash [32]byte
+
+type entry struct {
+	n      int
+	topics []hash
+}
+
+func visit(es []entry, m map[int]entry, f func(*entry), add func([]byte)) {
+	for _, a := range es { // es
+		f(&a)
+		for i, t := range a.topics { // a.topics
+			add(t[:i])
+		}
+	}
+	for _, b := range es { // -
+		b.n++
+		f(&b)
+	}
+	for _, c := range es { // -
+		func() { f(&c) }()
+	}
+	for _, d := range m { // -
+		f(&d)
+	}
+	for _, e := range es { // -
+		add(e.topics[0][:])
+	}
+}
+`
+
+// TestElementCopied: variables of loops that are on the heap for their address.
+func TestElementCopied(t *testing.T) { holds(t, elements, elementCopied) }
