@@ -20,7 +20,7 @@ func ElementItself(s *code.Site) []code.Edit {
 		return nil
 	}
 	loop := written.ElementCopied(idiom.Place(s, id))
-	if loop == nil || !s.Pure(loop.X) || s.Changed(loop.X, loop, loop.Body.Pos(), loop.Body.End()) {
+	if loop == nil {
 		return nil
 	}
 	v, _ := s.Info().Defs[id].(*types.Var)
@@ -35,9 +35,19 @@ func ElementItself(s *code.Site) []code.Edit {
 		index = key.Name
 	}
 	of := s.Source(loop.X)
+	var changes []code.Change
+	if !s.Pure(loop.X) || s.Changed(loop.X, loop, loop.Body.Pos(), loop.Body.End()) { // the loop asks for it once
+		stmt, listed := code.Statement(s.Cur)
+		if !listed || stmt.Node() != ast.Node(loop) {
+			return nil
+		}
+		list := s.Fresh("list", loop.Pos())
+		changes = append(changes, s.Before(loop, list+" := "+of))
+		of = list
+	}
 	head := fmt.Sprintf("%s := range %s", index, of)
-	changes := []code.Change{{From: s.Offset(loop.Key.Pos()), To: s.Offset(loop.X.End()), Text: head},
-		s.Insert(s.Offset(loop.Body.Lbrace)+1, fmt.Sprintf("\n%s := &%s[%s]", v.Name(), of, index))}
+	changes = append(changes, code.Change{From: s.Offset(loop.Key.Pos()), To: s.Offset(loop.X.End()), Text: head},
+		s.Insert(s.Offset(loop.Body.Lbrace)+1, fmt.Sprintf("\n%s := &%s[%s]", v.Name(), of, index)))
 	for _, u := range s.Uses(v, fn) {
 		switch k := u.ParentEdgeKind(); {
 		case u.Node().Pos() == v.Pos():
@@ -50,7 +60,7 @@ func ElementItself(s *code.Site) []code.Edit {
 			return nil
 		}
 	}
-	return []code.Edit{{Text: fmt.Sprintf("take the addresses of the elements of `%s` themselves", code.Brief(of)),
+	return []code.Edit{{Text: fmt.Sprintf("take the addresses of the elements of `%s` themselves", code.Brief(s.Source(loop.X))),
 		Open: fmt.Sprintf("what gets `%s` must not change it, nor need it after another has changed the element", v.Name()), Changes: changes}}
 }
 
@@ -67,7 +77,7 @@ func SliceItself(s *code.Site) []code.Edit {
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	fn := calleeOf(s, call)
-	if !ok || fn == nil || fn.Signature().Recv() == nil || !isArray(fn.Signature().Recv().Type()) || !isArray(s.Info().TypeOf(sel.X)) || !s.Info().Types[sel.X].Addressable() || !s.Pure(sel.X) {
+	if !ok || fn == nil || fn.Signature().Recv() == nil || !isArray(fn.Signature().Recv().Type()) || !isArray(s.Info().TypeOf(sel.X)) || !s.Info().Types[sel.X].Addressable() {
 		return nil
 	}
 	_, decl := s.FuncOf(fn)
