@@ -2,22 +2,47 @@ package flow
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
 
 // GivesBack is the number of the parameter, the receiver being one, whose memory a function gives back as one of its
-// results: grown, or put in its place where it was too small, or nil. It is -1 for none.
-func GivesBack(fn *ssa.Function, result int) int {
-	param := -1
+// results: grown, or put in its place where it was too small, or nil. It is -1 for none. cut says that the function uses the
+// memory from its beginning, whatever it held; else it goes on behind its end.
+func GivesBack(fn *ssa.Function, result int) (param int, cut bool) {
+	param = -1
 	for v := range returnedValues(fn, result) {
 		i, ok := givenBack(fn, v, map[ssa.Value]bool{})
 		if !ok || param >= 0 && i >= 0 && i != param {
-			return -1
+			return -1, false
 		}
 		param = max(param, i)
 	}
-	return param
+	if param < 0 {
+		return -1, false
+	}
+	for in := range Instructions(fn) {
+		switch in := in.(type) {
+		case *ssa.Slice:
+			cut = cut || in.Low == nil && in.High != nil && mayBe(in.X, fn.Params[param], map[ssa.Value]bool{})
+		case *ssa.Call:
+			if IsBuiltin(in, "append") && in.Call.Args[0] == ssa.Value(fn.Params[param]) {
+				return param, false
+			}
+		}
+	}
+	return param, cut
+}
+
+// mayBe reports whether a value is a parameter on some way.
+func mayBe(v ssa.Value, p *ssa.Parameter, seen map[ssa.Value]bool) bool {
+	phi, ok := v.(*ssa.Phi)
+	if !ok || seen[v] {
+		return v == ssa.Value(p)
+	}
+	seen[v] = true
+	return slices.ContainsFunc(phi.Edges, func(e ssa.Value) bool { return mayBe(e, p, seen) })
 }
 
 // returnedValues are what a function returns as one of its results.

@@ -108,7 +108,7 @@ func identOf(e ast.Expr) *ast.Ident { id, _ := e.(*ast.Ident); return id }
 // lasting is the field or variable whose memory a call gives back as one of its results, if that is there before and after
 // the statement: a field, a variable of the package, or one that is declared before a loop around it. It is nil for others.
 func lasting(p idiom.Place, c *ast.CallExpr, callee *ssa.Function, result int) ast.Expr {
-	param := flow.GivesBack(callee, result)
+	param, cut := flow.GivesBack(callee, result)
 	if param < 0 {
 		return nil
 	}
@@ -117,7 +117,10 @@ func lasting(p idiom.Place, c *ast.CallExpr, callee *ssa.Function, result int) a
 		return nil
 	}
 	if whole := emptied(from); whole != nil {
-		from = ast.Unparen(whole)
+		from, cut = ast.Unparen(whole), true
+	}
+	if !cut {
+		return nil // it would go on with what is there
 	}
 	switch e := from.(type) {
 	case *ast.SelectorExpr:
@@ -247,14 +250,51 @@ func onlyCalled(p idiom.Place, loop ast.Node, v types.Object) bool {
 	return only
 }
 
-// madeInLoop is what to do where a loop calls a constructor that returns a new struct of its own, and keeps that: it is not handed
-// to a call at once, and not one of several kinds that a switch chooses from.
+// isKept reports whether a loop keeps what an expression makes for later turns: in an element, a field, a slice or a literal, at once or
+// by a variable.
+func isKept(p idiom.Place, loop ast.Node) bool {
+	keeps := func(around ast.Node, e ast.Expr) bool {
+		switch n := around.(type) {
+		case *ast.CallExpr:
+			return p.Appends(n) != nil
+		case *ast.AssignStmt:
+			return n.Tok == token.ASSIGN && slices.Contains(n.Rhs, e)
+		case *ast.KeyValueExpr, *ast.CompositeLit:
+			return true
+		}
+		return false
+	}
+	if keeps(p.Path[len(p.Path)-1], p.Expr) {
+		return true
+	}
+	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
+	if !ok || a.Tok != token.DEFINE {
+		return false
+	}
+	v, kept := p.Info.Defs[identOf(a.Lhs[0])], false
+	var path []ast.Node
+	ast.Inspect(loop, func(n ast.Node) bool {
+		if n == nil {
+			path = path[:len(path)-1]
+			return true
+		}
+		if id, ok := n.(*ast.Ident); ok && v != nil && p.Info.Uses[id] == v {
+			kept = kept || keeps(path[len(path)-1], id)
+		}
+		path = append(path, n)
+		return true
+	})
+	return kept
+}
+
+// madeInLoop is what to do where a loop calls a constructor that returns a new struct of its own, and keeps that: it is no error, and
+// not one of several kinds that a switch chooses from.
 func madeInLoop(p idiom.Place, callee *ssa.Function) string {
 	loop := loopAround(p)
 	if loop == nil || !isConstructor(callee) || !flow.Makes(callee) {
 		return ""
 	}
-	if c, ok := p.Path[len(p.Path)-1].(*ast.CallExpr); ok && p.Appends(c) == nil {
+	if !isKept(p, loop) || types.Implements(p.Info.TypeOf(p.Expr), types.Universe.Lookup("error").Type().Underlying().(*types.Interface)) {
 		return ""
 	}
 	for _, n := range slices.Backward(p.Path) {

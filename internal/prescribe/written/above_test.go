@@ -46,11 +46,18 @@ func each(b []byte, list []string) (int, []byte) {
 	return len(b), b
 }
 
+func more(b []byte, s string) (int, []byte) {
+	b = append(b, s...)
+	return len(b), b
+}
+
 func other(b []byte, s string) (int, []byte) { return len(b), []byte(s) }
 
 func (o *owner) drops(s string, list []string, given []byte) int {
 	n, _ := sum(o.buf, s) // set ´o.buf´ to what m.sum gives back: it is grown in each call, and dropped
 	m, _ := sum(given, s) // -
+	_, _ = more(o.buf, s) // -
+	_, _ = more(o.buf[:0], s) // set ´o.buf´ to what m.more gives back: it is grown in each call, and dropped
 	k, _ := other(o.buf, s) // -
 	_, _ = each(o.buf, list) // set ´o.buf´ to what m.each gives back: it is grown in each call, and dropped
 	var own []byte
@@ -109,7 +116,7 @@ func (o *owner) opens(l list, n int) (all int) {
 	o.cur = l.always(nil) // -
 	once := l.from(nil) // -
 	for range n {
-		each := l.from(nil) // declare ´each´ before the loop of line 98 and hand it to m.list.from in place of nil: it sets anew what it is handed
+		each := l.from(nil) // declare ´each´ before the loop of line 105 and hand it to m.list.from in place of nil: it sets anew what it is handed
 		all += each.at
 		kept := l.from(nil) // -
 		o.cur = kept
@@ -151,12 +158,12 @@ var shared = &node{}
 func turns(list []string) (all int, last *node, kept []*builder) {
 	once := newBuilder() // -
 	for _, s := range list {
-		b := newBuilder() // make ´b´ once, before the loop of line 140, and call its Reset in each turn: nothing has it after the turn
+		b := newBuilder() // make ´b´ once, before the loop of line 147, and call its Reset in each turn: nothing has it after the turn
 		b.Add(s)
-		with := newFrom(list) // make what m.newFrom makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
-		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
+		with := newFrom(list) // -
+		keep := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 147, and the address of an element for each
 		kept = append(kept, keep)
-		closed := newBuilder() // make what m.newBuilder makes in slabs: one slice of them for many turns of the loop of line 140, and the address of an element for each
+		closed := newBuilder() // -
 		defer func() { closed.Add(s) }()
 		all += len(b.parts) + len(with.parts)
 	}
@@ -166,8 +173,8 @@ func turns(list []string) (all int, last *node, kept []*builder) {
 func nodes(n int) (last *node) {
 	last = newNode() // -
 	for range n {
-		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 155, and the address of an element for each
-		one.next = last
+		one := newNode() // make what m.newNode makes in slabs: one slice of them for many turns of the loop of line 162, and the address of an element for each
+		one.next, last = last, one
 		last = newShared() // -
 		hand(newNode()) // -
 		switch n {

@@ -33,17 +33,18 @@ func ElementCopied(p idiom.Place) *ast.RangeStmt {
 	}
 	v := p.Info.Defs[id]
 	taken, changed := false, false
+	within := func(e ast.Expr) bool { return isPartOf(p, e, v) }
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:
-			taken = taken || n.Op == token.AND && rootOf(p, n.X) == v
+			taken = taken || n.Op == token.AND && within(n.X)
 		case *ast.SliceExpr:
 			_, array := p.Info.TypeOf(n.X).Underlying().(*types.Array)
-			taken = taken || array && rootOf(p, n.X) == v
+			taken = taken || array && within(n.X)
 		case *ast.AssignStmt:
-			changed = changed || slices.ContainsFunc(n.Lhs, func(to ast.Expr) bool { return partOf(p, to) == v })
+			changed = changed || slices.ContainsFunc(n.Lhs, within)
 		case *ast.IncDecStmt:
-			changed = changed || partOf(p, n.X) == v
+			changed = changed || within(n.X)
 		case *ast.FuncLit:
 			changed = changed || slices.Contains(names(p, n.Body), v)
 		}
@@ -67,17 +68,19 @@ func hasElements(p idiom.Place, e ast.Expr) bool {
 	return false
 }
 
-// partOf is the variable that an expression is, or is a part of by fields and indexes; nil for others.
-func partOf(p idiom.Place, e ast.Expr) types.Object {
+// isPartOf reports whether an expression is a variable, or lies in its memory: no pointer or slice leads to it.
+func isPartOf(p idiom.Place, e ast.Expr, v types.Object) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.IndexExpr:
-		return partOf(p, e.X)
+		_, array := p.Info.TypeOf(e.X).Underlying().(*types.Array)
+		return array && isPartOf(p, e.X, v)
 	case *ast.SelectorExpr:
-		return partOf(p, e.X)
+		s := p.Info.Selections[e]
+		return s != nil && s.Kind() == types.FieldVal && !s.Indirect() && isPartOf(p, e.X, v)
 	case *ast.Ident:
-		return p.Variable(e)
+		return p.Variable(e) == v
 	}
-	return nil
+	return false
 }
 
 // names are the variables that code names.

@@ -11,7 +11,12 @@ type entry struct {
 	topics []hash
 }
 
-func visit(es []entry, m map[int]entry, f func(*entry), add func([]byte)) {
+type owner struct {
+	id    hash
+	entry entry
+}
+
+func visit(es []entry, ps []*owner, m map[int]entry, f func(*entry), add func([]byte)) {
 	for _, a := range es { // es
 		f(&a)
 		for i, t := range a.topics { // a.topics
@@ -30,6 +35,10 @@ func visit(es []entry, m map[int]entry, f func(*entry), add func([]byte)) {
 	}
 	for _, e := range es { // -
 		add(e.topics[0][:])
+	}
+	for _, g := range ps { // -
+		add(g.id[:])
+		f(&g.entry)
 	}
 }
 `

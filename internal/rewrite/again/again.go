@@ -341,9 +341,12 @@ func KeepGrown(s *code.Site) []code.Edit {
 			continue
 		}
 		for i, arg := range call.Args {
-			field := s.Source(arg)
+			field, begins := s.Source(arg), beginsAnew(s, call, i)
 			if cut, ok := arg.(*ast.SliceExpr); ok && cut.Low == nil && s.IsZero(cut.High) && !cut.Slice3 {
-				arg, field = cut.X, s.Source(cut.X)
+				arg, field, begins = cut.X, s.Source(cut.X), true
+			}
+			if !begins {
+				continue
 			}
 			sel, ok := ast.Unparen(arg).(*ast.SelectorExpr)
 			if _, slice := sig.Results().At(r).Type().Underlying().(*types.Slice); !ok || !slice || s.Info().Selections[sel] == nil || !s.Pure(sel) ||
@@ -362,3 +365,24 @@ func KeepGrown(s *code.Site) []code.Edit {
 	}
 	return nil
 }
+
+// beginsAnew reports whether a function of the package uses the memory of a parameter from its beginning, whatever that held.
+func beginsAnew(s *code.Site, call *ast.CallExpr, param int) bool {
+	fn := calleeOf(s, call)
+	if fn == nil {
+		return false
+	}
+	f, decl := s.FuncOf(fn)
+	if decl == nil || decl.Body == nil || param >= fn.Signature().Params().Len() {
+		return false
+	}
+	v, cut := fn.Signature().Params().At(param), false
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		part, ok := n.(*ast.SliceExpr)
+		cut = cut || ok && part.Low == nil && part.High != nil && f.Info().ObjectOf(identOf(part.X)) == types.Object(v)
+		return !cut
+	})
+	return cut
+}
+
+func identOf(e ast.Expr) *ast.Ident { id, _ := ast.Unparen(e).(*ast.Ident); return id }
