@@ -95,7 +95,7 @@ func (f *frames) write(n uint32) (err error) {
 	_, err = f.w.Write(head[:])
 	b := make([]byte, 8) // io.ReadFull
 	_, err = io.ReadFull(f.r, b)
-	c := make([]byte, n) // -
+	c := make([]byte, n) // io.ReadFull
 	_, err = io.ReadFull(f.r, c)
 	d := make([]byte, 8) // f.all
 	f.all(d)

@@ -34,11 +34,11 @@ func (p Place) receiver() types.Object {
 }
 
 // Scratch names the method that is handed an array of the function, or a slice of it: of an interface that the receiver
-// has, or of the receiver, which has interfaces. Such an array could be a field of the receiver, if it dies in the
-// function, which does not call itself. It is "" for others.
+// has, or of the receiver, which has interfaces. Such an array could be a field of the receiver, which may have to grow, if it
+// dies in the function, which does not call itself. It is "" for others.
 func (p Place) Scratch() (taker string) {
 	fn, v, receiver := p.Body(), p.holder(), p.receiver()
-	if fn == nil || v == nil || receiver == nil || !p.ofConstantSize(v.Type()) || p.recurses(fn) {
+	if fn == nil || v == nil || receiver == nil || !p.isArray(v.Type()) || p.recurses(fn) {
 		return ""
 	}
 	ok := true
@@ -63,16 +63,14 @@ func (p Place) Scratch() (taker string) {
 	return taker
 }
 
-// ofConstantSize reports whether the expression is an array, or makes a slice whose size is a constant.
-func (p Place) ofConstantSize(t types.Type) bool {
+// isArray reports whether the expression is an array, or makes a slice.
+func (p Place) isArray(t types.Type) bool {
 	if _, array := t.Underlying().(*types.Array); array {
 		return true
 	}
 	c, ok := p.Expr.(*ast.CallExpr)
-	if !ok || !p.isBuiltin(c, "make") {
-		return false
-	}
-	return !slices.ContainsFunc(c.Args[1:], func(a ast.Expr) bool { return !p.constant(a) })
+	_, slice := t.Underlying().(*types.Slice)
+	return ok && slice && p.isBuiltin(c, "make")
 }
 
 func (p Place) isBuiltin(c *ast.CallExpr, name string) bool {

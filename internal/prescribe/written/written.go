@@ -228,6 +228,8 @@ var Rules = []Rule{
 		Tell: where(readsAll, "read into a bytes.Buffer from a pool, by its ReadFrom: {callee} begins with 512 bytes, which grow again and again, and nothing keeps them")},
 	{Name: "scratch for an interface", Cure: "reuse-buffer", Kinds: kinds(finding.KindNew, finding.KindMake), Needs: []Need{Own, Small, DiesHere}, Kept: true,
 		Tell: saying(idiom.Place.Scratch, "make {expr} a field of the receiver, if its methods are not called at the same time: what `%s` is handed has to be on the heap")},
+	{Name: "encoded line by line", Cure: "reuse-buffer", Needs: []Need{Called}, Kept: true,
+		Tell: saying(encodedByLine, "make a json.Encoder of `%s` before the loop, whose Encode writes the value and the end of the line from memory of a pool: {callee} copies each")},
 	{Name: "scratch that begins as nil", Cure: "reuse-buffer", Needs: []Need{Called, Dies, Passing},
 		Tell: saying(fromNil, "begin `%s` with memory that is kept, such as from a pool, or with a part of an array on the stack: it is nil in each call, and {callee} grows it")},
 	{Name: "grown and not put back", Cure: "reuse-buffer", Kinds: kinds(finding.KindGrowth), Needs: []Need{Own}, Kept: true,
