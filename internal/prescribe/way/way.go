@@ -398,7 +398,7 @@ func Allocates(d *finding.Diagnosis, of *finding.Finding, line int) bool {
 }
 
 // Call is the innermost call on a way that a question has an answer to, by its frame and that answer; "" for none. The
-// question gets the call, and the function that it calls. Calls on the line that allocates are asked first: of a function
+// question gets the call, and the function that it calls, nil where that was not read. Calls on the line that allocates are asked first: of a function
 // that the compiler has put in their place, the memory of a parameter is made there.
 func Call(src *source.Program, own []evidence.Frame, ask func(idiom.Place, *ssa.Function) string) (at evidence.Frame, answer string) {
 	for i := 0; src != nil && i < len(own); i++ {
@@ -420,7 +420,7 @@ func Call(src *source.Program, own []evidence.Frame, ask func(idiom.Place, *ssa.
 			case e.Call.Callee != life.Plain(own[i-1].Function) && !callsByInterface(l, e, above.Name()):
 				continue
 			}
-			if callee == nil {
+			if callee == nil && i > 0 {
 				continue
 			}
 			if answer = ask(place(l, e), callee); answer != "" {

@@ -22,7 +22,7 @@ type CallRule struct {
 	Kinds         []finding.Kind
 	Needs         []Need
 	Kept, InPlace bool // as of a Rule
-	// Tell is what to do at the call of a function; "" where it is written in another way.
+	// Tell is what to do at the call of a function, which is nil where it was not read; "" where it is written in another way.
 	Tell func(call idiom.Place, callee *ssa.Function) string
 }
 
@@ -39,7 +39,7 @@ var CallRules = []CallRule{
 // assigned is the statement that sets variables to all results of a call; nil for others.
 func assigned(p idiom.Place, callee *ssa.Function) (*ast.CallExpr, *ast.AssignStmt) {
 	c, ok := p.Expr.(*ast.CallExpr)
-	if !ok || len(p.Path) == 0 {
+	if !ok || callee == nil || len(p.Path) == 0 {
 		return nil, nil
 	}
 	a, ok := p.Path[len(p.Path)-1].(*ast.AssignStmt)
@@ -291,7 +291,7 @@ func isKept(p idiom.Place, loop ast.Node) bool {
 // not one of several kinds that a switch chooses from.
 func madeInLoop(p idiom.Place, callee *ssa.Function) string {
 	loop := loopAround(p)
-	if loop == nil || !isConstructor(callee) || !flow.Makes(callee) {
+	if loop == nil || callee == nil || !isConstructor(callee) || !flow.Makes(callee) {
 		return ""
 	}
 	if !isKept(p, loop) || types.Implements(p.Info.TypeOf(p.Expr), types.Universe.Lookup("error").Type().Underlying().(*types.Interface)) {

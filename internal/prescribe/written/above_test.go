@@ -130,8 +130,8 @@ func (s digest) bytes() []byte { return s[:] }
 func (s digest) first() []byte { return s[:4] }
 
 func (o *owner) sums(s digest, all []digest, next func() digest) (n int) {
-	n += len(s.bytes()) // slice the array itself, as ´s[:]´, if what gets it neither changes nor keeps it: m.digest.bytes returns a slice of its copy of it, which is on the heap
-	n += len(all[n].bytes()) // slice the array itself, as ´all[n][:]´, if what gets it neither changes nor keeps it: m.digest.bytes returns a slice of its copy of it, which is on the heap
+	n += len(s.bytes()) // slice the array itself, as ´s[:]´, if what gets it neither changes nor keeps it: bytes returns a slice of its copy of it, which is on the heap
+	n += len(all[n].bytes()) // slice the array itself, as ´all[n][:]´, if what gets it neither changes nor keeps it: bytes returns a slice of its copy of it, which is on the heap
 	n += len(next().bytes()) // -
 	return n + len(s.first()) // -
 }

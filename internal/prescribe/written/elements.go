@@ -95,18 +95,32 @@ func names(p idiom.Place, n ast.Node) (all []types.Object) {
 }
 
 // sliceOfCopy is what to do where a method without other arguments is called whose receiver is an array, and that returns a
-// slice of all of it: of the copy that it gets.
+// slice of all of it: of the copy that it gets. Where its code was not read, its types and the object on its line tell.
 func sliceOfCopy(p idiom.Place, callee *ssa.Function) string {
 	c, ok := p.Expr.(*ast.CallExpr)
-	if !ok || len(c.Args) > 0 || !slicesReceiver(callee) {
+	if !ok || len(c.Args) > 0 {
 		return ""
 	}
 	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
 	if !ok || p.Info.Selections[sel] == nil || !isPlace(p, sel.X) {
 		return ""
 	}
+	method, ok := p.Info.Selections[sel].Obj().(*types.Func)
+	if !ok || !givesSlice(method.Signature()) || callee != nil && !slicesReceiver(callee) {
+		return ""
+	}
 	x := types.ExprString(sel.X)
-	return "slice the array itself, as `" + x + "[:]`, if what gets it neither changes nor keeps it: " + shortName(callee) + " returns a slice of its copy of it, which is on the heap"
+	return "slice the array itself, as `" + x + "[:]`, if what gets it neither changes nor keeps it: " + sel.Sel.Name + " returns a slice of its copy of it, which is on the heap"
+}
+
+// givesSlice reports whether a method of an array returns a slice of the array's elements, and nothing else.
+func givesSlice(sig *types.Signature) bool {
+	if sig.Recv() == nil || sig.Results().Len() != 1 {
+		return false
+	}
+	array, ok := sig.Recv().Type().Underlying().(*types.Array)
+	slice, is := sig.Results().At(0).Type().Underlying().(*types.Slice)
+	return ok && is && types.Identical(array.Elem(), slice.Elem())
 }
 
 // slicesReceiver reports whether all that a method does is to return a slice of its receiver, which is an array.

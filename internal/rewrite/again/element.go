@@ -77,25 +77,39 @@ func SliceItself(s *code.Site) []code.Edit {
 	}
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	fn := calleeOf(s, call)
-	if !ok || fn == nil || fn.Signature().Recv() == nil || !isArray(fn.Signature().Recv().Type()) || !isArray(s.Info().TypeOf(sel.X)) || !s.Info().Types[sel.X].Addressable() {
+	if !ok || fn == nil || fn.Signature().Recv() == nil || !isArray(fn.Signature().Recv().Type()) || !givesSlice(fn.Signature()) || !isArray(s.Info().TypeOf(sel.X)) || !s.Info().Types[sel.X].Addressable() {
 		return nil
 	}
-	_, decl := s.FuncOf(fn)
-	if decl == nil || decl.Body == nil || len(decl.Body.List) != 1 || len(decl.Recv.List[0].Names) != 1 {
-		return nil
-	}
-	ret, ok := decl.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 {
-		return nil
-	}
-	cut, ok := ret.Results[0].(*ast.SliceExpr)
-	if !ok || cut.Low != nil || cut.High != nil || cut.Max != nil {
-		return nil
-	}
-	if of, ok := cut.X.(*ast.Ident); !ok || of.Name != decl.Recv.List[0].Names[0].Name {
+	open := "what gets the slice must not change it, nor need it after `%s` has changed"
+	if _, decl := s.FuncOf(fn); decl == nil {
+		open = fn.Name() + " has to do no more than return a slice of its receiver; " + open
+	} else if !slicesReceiver(decl) {
 		return nil
 	}
 	x := s.Source(sel.X)
 	return []code.Edit{{Text: fmt.Sprintf("slice `%s` itself", code.Brief(x)), Changes: []code.Change{s.Replace(call, x+"[:]")},
-		Open: fmt.Sprintf("what gets the slice must not change it, nor need it after `%s` has changed", code.Brief(x))}}
+		Open: fmt.Sprintf(open, code.Brief(x))}}
+}
+
+// slicesReceiver reports whether all that a method does is to return a slice of all of its receiver.
+func slicesReceiver(decl *ast.FuncDecl) bool {
+	if decl.Body == nil || len(decl.Body.List) != 1 || len(decl.Recv.List[0].Names) != 1 {
+		return false
+	}
+	ret, ok := decl.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != 1 {
+		return false
+	}
+	cut, ok := ret.Results[0].(*ast.SliceExpr)
+	return ok && cut.Low == nil && cut.High == nil && cut.Max == nil && identOf(cut.X) != nil && identOf(cut.X).Name == decl.Recv.List[0].Names[0].Name
+}
+
+// givesSlice reports whether a method of an array returns a slice of the array's elements, and nothing else.
+func givesSlice(sig *types.Signature) bool {
+	if sig.Results().Len() != 1 {
+		return false
+	}
+	slice, ok := sig.Results().At(0).Type().Underlying().(*types.Slice)
+	array, is := sig.Recv().Type().Underlying().(*types.Array)
+	return ok && is && types.Identical(array.Elem(), slice.Elem())
 }
