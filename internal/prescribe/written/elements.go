@@ -45,8 +45,8 @@ func ElementCopied(p idiom.Place) *ast.RangeStmt {
 			changed = changed || slices.ContainsFunc(n.Lhs, within)
 		case *ast.IncDecStmt:
 			changed = changed || within(n.X)
-		case *ast.FuncLit:
-			changed = changed || slices.Contains(names(p, n.Body), v)
+		case *ast.FuncLit, *ast.GoStmt, *ast.DeferStmt: // it may be used after the turn
+			changed = changed || slices.Contains(names(p, n), v)
 		}
 		return !changed
 	})

@@ -30,6 +30,9 @@ func visit(es []entry, ps []*owner, m map[int]entry, f func(*entry), add func([]
 	for _, c := range es { // -
 		func() { f(&c) }()
 	}
+	for _, h := range es { // -
+		go f(&h)
+	}
 	for _, d := range m { // -
 		f(&d)
 	}

@@ -44,7 +44,7 @@ func Filtered(p idiom.Place) (loop *ast.RangeStmt, back *ast.AssignStmt) {
 		return nil, nil
 	}
 	of := types.ExprString(f.loop.X)
-	if !types.Identical(p.Info.TypeOf(f.loop.X), v.Type()) || types.ExprString(f.back.Lhs[0]) != of || f.back.Pos() < f.loop.End() || f.mentions(fn, of) {
+	if !types.Identical(p.Info.TypeOf(f.loop.X), v.Type()) || types.ExprString(f.back.Lhs[0]) != of || f.back.Pos() < f.loop.End() || f.mentions(fn, of) || f.leaves(fn) {
 		return nil, nil
 	}
 	return f.loop, f.back
@@ -103,6 +103,27 @@ func rangeAround(nodes []ast.Node) *ast.RangeStmt {
 		}
 	}
 	return nil
+}
+
+// leaves reports whether the function may not come from the loop to the statement that sets the slice: they are in other lists of
+// statements, or something returns or jumps between.
+func (f *filter) leaves(fn *ast.BlockStmt) bool {
+	same, away := false, false
+	ast.Inspect(fn, func(n ast.Node) bool {
+		list := statementsOf(n)
+		same = same || slices.Contains(list, ast.Stmt(f.loop)) && slices.Contains(list, ast.Stmt(f.back))
+		if n == nil || n.Pos() < f.loop.Pos() || n.Pos() > f.back.Pos() {
+			return true
+		}
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			away = true
+		case *ast.BranchStmt:
+			away = away || n.Label != nil
+		}
+		return true
+	})
+	return !same || away
 }
 
 // mentions reports whether the function names the slice that is gone through between the loop's begin and the statement that

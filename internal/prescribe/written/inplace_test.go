@@ -71,6 +71,27 @@ func (o *owner) compares() (n int) {
 	return n
 }
 
+func (o *owner) returns() {
+	var kept []int
+	for _, n := range o.list {
+		if n < 0 {
+			return
+		}
+		kept = append(kept, n) // -
+	}
+	o.list = kept
+}
+
+func (o *owner) perhaps() {
+	var kept []int
+	for _, n := range o.list {
+		kept = append(kept, n) // -
+	}
+	if len(kept) > 3 {
+		o.list = kept
+	}
+}
+
 func (o *owner) hands(keep func([]int)) {
 	var kept []int
 	for _, n := range o.list {

@@ -26,7 +26,7 @@ func CompareParts(on *code.Site) []code.Edit {
 		if other == ast.Expr(sum) {
 			other = n.Y
 		}
-		if n.Op != token.EQL && n.Op != token.NEQ || !s.Pure(other) {
+		if n.Op != token.EQL && n.Op != token.NEQ || !s.Pure(other) || !code.IsString(s.Info().TypeOf(other)) {
 			return nil
 		}
 		x := s.Source(other)
