@@ -59,6 +59,9 @@ func (l *Local) enter() (leave func()) {
 
 func (l *Local) checkedGet(n int) []byte {
 	defer l.enter()()
+	if k := localClass(max(n, 1)); k < localClasses && n >= 0 {
+		return l.pool.checkedGet(1 << k)[:n]
+	}
 	return l.pool.checkedGet(n)
 }
 

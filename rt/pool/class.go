@@ -35,19 +35,27 @@ func classSize(k uint) int {
 	return int(math.Float64frombits(uint64(k+(1023+6)*4) << 50))
 }
 
+// Size classes of a Local: class k has buffers of 1<<k bytes, from minSize to 1 MiB. The
+// classes below are not used.
+const localClasses = 21
+
+// localClass returns the class of a Local that holds n bytes. The result is localClasses
+// or more if none does, and for 0.
+func localClass(n int) uint { return uint(bits.Len(uint(n-1) | (minSize - 1))) }
+
+// localClassIs returns the class of a Local whose buffers have size bytes. For another size
+// the result is any class, or no class.
+func localClassIs(size int) uint { return uint(bits.Len(uint(size)|1)) - 1 }
+
 // A Local holds up to stackLen buffers of a class, but not more than make largeStack
-// bytes, or stackMin; and none that are larger than largest.
+// bytes, or stackMin.
 const (
 	stackLen   = 32
 	stackMin   = 8
 	largeStack = 2 << 20
-	largest    = 1 << 20
 )
 
 // stackDepth returns how many buffers of size bytes a Local holds at most.
 func stackDepth(size int) int {
-	if size > largest {
-		return 0
-	}
 	return min(stackLen, max(stackMin, largeStack/size))
 }
