@@ -180,6 +180,40 @@ func TestVetoedEdit(t *testing.T) {
 	}
 }
 
+// TestUntriedEdit: an edit that was not tried takes the place of a rule of the same cure only if it is right more often, and
+// either surely enough or where the rule is not; never that of an edit that was tried.
+func TestUntriedEdit(t *testing.T) {
+	edit := finding.Trial{Code: "keep-on-stack", Kind: "array of constant size", Text: "the edit", Gone: true} // leastUntried at least
+	asked := finding.Trial{Code: "keep-on-stack", Kind: "a kind that no case has", Text: "the edit", Question: "is it safe?"}
+	rate := cures.HitRate(asked.Code, editRule+asked.Kind)
+	if rate >= leastUntried {
+		t.Fatalf("a kind without a case is right in %v", rate)
+	}
+	for _, c := range []struct {
+		name  string
+		trial finding.Trial
+		offer offer
+		taken bool
+	}{
+		{"proved, beside a rule that is seldom right", edit, offer{fit: leastNamed - 0.1}, true},
+		{"proved, beside a rule that may be named", edit, offer{fit: leastNamed + 0.1}, true},
+		{"proved, beside a surer rule", edit, offer{fit: 1}, false},
+		{"proved, beside an edit that was tried", edit, offer{fit: leastNamed, trial: new(finding.Trial)}, false},
+		{"asked, beside a rule that may be named", asked, offer{fit: min(rate, leastNamed)}, false},
+		{"asked, beside a rule that is less often right", asked, offer{fit: min(rate, leastNamed) - 0.1}, true},
+	} {
+		c.offer.cure, c.offer.best = cures.Of("keep-on-stack"), proposal{Rule: "a rule", Text: "the rule"}
+		of := &candidate{Finding: &finding.Finding{}, diagnosis: &finding.Diagnosis{}, session: &diagnose.Session{}, trials: []finding.Trial{c.trial}}
+		got := of.untried([]offer{c.offer}, nil)
+		if len(got) != 1 {
+			t.Fatalf("%s: %d offers", c.name, len(got))
+		}
+		if taken := got[0].best.Text == "the edit"; taken != c.taken {
+			t.Errorf("%s: the edit takes the place: %v, want %v", c.name, taken, c.taken)
+		}
+	}
+}
+
 func TestPays(t *testing.T) {
 	f := &finding.Finding{Cost: finding.Cost{CPU: stats.Interval{Value: 0.01}}}
 	unseen := offer{objects: 1, cuts: []finding.Cut{{Objects: 2000}}}

@@ -3,7 +3,9 @@ package trace
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/heaptrim/heaptrim/internal/latency"
 	"github.com/heaptrim/heaptrim/internal/report/term"
 )
 
@@ -26,5 +28,35 @@ func TestNarrow(t *testing.T) {
 	}
 	if got := narrow(text, 200); got != text {
 		t.Errorf("wide enough: got %q, want it as it was", got)
+	}
+}
+
+// TestRuntimeRow: what goroutines of the runtime pay has a row of its own, beside the program's, and only if there is any.
+func TestRuntimeRow(t *testing.T) {
+	group := func(start string, system bool, assists time.Duration) latency.Group {
+		g := latency.Group{Start: start, System: system}
+		g.Split[latency.AssistCPU] = assists
+		return g
+	}
+	const name = "the runtime and heaptrim's recorder"
+	for _, c := range []struct {
+		of, runtime time.Duration
+		row, none   bool
+	}{
+		{3 * time.Millisecond, 2 * time.Millisecond, true, false},
+		{3 * time.Millisecond, 0, false, false},
+		{0, 2 * time.Millisecond, true, true},
+	} {
+		var b strings.Builder
+		briefGroups(&b, []latency.Group{group("m.serve", false, c.of), group("runtime.main", true, c.runtime)})
+		if got := strings.Contains(b.String(), "  "+name+": assists 2 ms on CPU"); got != c.row {
+			t.Errorf("%v and %v of the runtime: a row of its own is %v, want %v:\n%s", c.of, c.runtime, got, c.row, &b)
+		}
+		if strings.Contains(b.String(), "others") || strings.Contains(b.String(), "runtime.main") {
+			t.Errorf("%v and %v of the runtime: it is among the program's goroutines:\n%s", c.of, c.runtime, &b)
+		}
+		if got := strings.Contains(b.String(), "delayed no goroutine of the program"); got != c.none {
+			t.Errorf("%v and %v of the runtime: no goroutine delayed is %v, want %v:\n%s", c.of, c.runtime, got, c.none, &b)
+		}
 	}
 }
