@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -42,5 +43,27 @@ func TestInUseIsLive(t *testing.T) {
 	}
 	if len(findings) < 2 || sum < 7<<20 || sum > 9<<20 {
 		t.Errorf("%d findings keep %.1f MiB of some 8 MiB alive", len(findings), sum/(1<<20))
+	}
+}
+
+// TestInUseWithinLive: no line is said to keep more than the live heap, however few samples it was seen in.
+func TestInUseWithinLive(t *testing.T) {
+	r := newRecording(t)
+	r.cpu([]sample{{"runtime.mallocgc example.com/m.f example.com/m.main", []int64{100, 1e9}}})
+	const rate = 512 << 10
+	for n := range int64(3) {
+		part := evidence.Part{Path: fmt.Sprintf("heap-%02d.pprof", n), Kind: evidence.KindHeap, Rate: rate, Wall: 10 * time.Second}
+		r.add(part, profile("alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes", rate, []sample{
+			{"example.com/m.f example.com/m.main", []int64{1000 * n, n * 64 << 20, 100, 7 << 20}}}))
+	}
+	r.cycles(40, 8)
+	d := r.diagnose().Diagnosis()
+	if len(d.Findings) == 0 {
+		t.Fatal("no findings")
+	}
+	for _, f := range d.Findings {
+		if in := f.Cost.InUse; in.Value < 6<<20 || in.High <= in.Value || in.High > 8.5*(1<<20) {
+			t.Errorf("%.1f MiB, at most %.1f, of some 8 MiB alive", in.Value/(1<<20), in.High/(1<<20))
+		}
 	}
 }
