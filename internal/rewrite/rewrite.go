@@ -231,9 +231,8 @@ func ofCalls() []kind {
 // unproven are the kinds of which no edit was kept on a module of others yet: lab/fixes. Their edits are for a reader to
 // agree to, whatever the source proves.
 var unproven = []string{"one replacer", "bytes instead of string", "asked by type", "result kept", "copy with room", "number in its place", "made with room", "held by value", "handed on as it is", "elements of one type", "number from a stream", "taken as a text",
-	"map walked itself", "memory of a text", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once",
-	"parts compared", "changed in its place", "filtered in place", "array put back", "grown memory kept", "handed to be set anew", "reset in each turn",
-	"element itself", "array itself"}
+	"map walked itself", "bytes to a Builder", "bytes seen as a text", "arguments in one slice", "written texts added at once",
+	"parts compared", "changed in its place", "filtered in place", "array put back", "grown memory kept", "handed to be set anew", "element itself"}
 
 // At lists the edits for what a line allocates; those of one kind are alternatives, the best
 // first.
