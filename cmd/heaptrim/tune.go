@@ -83,7 +83,7 @@ func (f *tuneFlags) register(fs *flag.FlagSet) {
 	fs.Float64Var(&f.knee, "knee", 1, "least `percent` of CPU that one more doubling of the headroom must save")
 	fs.StringVar(&f.with, "with", "", "a second `bundle` of the same program under another GOGC")
 	fs.StringVar(&f.run, "run", "", "of a bundle with several runs, take the one of this `name`; default: the one "+
-		"that took most CPU")
+		"whose log covers most CPU time")
 	fs.StringVar(&f.json, "json", "", "write the plan as JSON to `file`; - is standard output, instead of text")
 	f.try.register(fs)
 }

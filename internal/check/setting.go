@@ -67,7 +67,7 @@ func fewer(now, then float64) string {
 func chosenUnder(p *tune.Plan, runs int) string {
 	text := "forecast of the recording"
 	if runs > 1 {
-		text = "forecast of " + p.Workload.Name + ", which has most CPU time of the runs with a log of collections, for the collector's mean share of all runs"
+		text = "forecast of " + p.Workload.Name + ", whose log of collections covers most CPU time, for the collector's mean share of all runs"
 	}
 	if p.Constraint.Max > 0 {
 		return text + fmt.Sprintf("; chosen for the %s of %s", p.Constraint.Max, p.Constraint.Source)

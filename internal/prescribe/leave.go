@@ -42,7 +42,7 @@ func (c *candidate) leave(offers []offer) finding.Row {
 // unsure names leave-it where cures fit that were wrong too often, and tells them as other ways.
 func (c *candidate) unsure(offers []offer) finding.Row {
 	o := offers[0]
-	row := c.leftAlone(fate.Doubt{Code: o.cure.Code, Right: o.fit, Edit: strings.HasPrefix(o.best.Rule, editRule), Read: c.Line != nil}.Text(c.whyNot()))
+	row := c.leftAlone(fate.Doubt{Code: o.cure.Code, Edit: strings.HasPrefix(o.best.Rule, editRule), Read: c.Line != nil}.Text(c.whyNot()))
 	row.Others = others(c.Finding, offers)
 	return row
 }

@@ -38,7 +38,7 @@ func Markdown(w io.Writer, rep *finding.Report) error {
 	mdDecomposition(b, rep)
 	md.List(b, "For the program as a whole", adviceTexts(rep, k))
 	mdFindings(b, rep, k)
-	for _, s := range []string{findingsShown(rep, defaultTop, pageFlags), overcharged(rep, k)} {
+	for _, s := range []string{savingsAbove(rep, k), sumsOfLines(rep), findingsShown(rep, defaultTop, pageFlags), overcharged(rep, k)} {
 		if s != "" {
 			b.WriteString("\n" + md.Text(s) + "\n")
 		}

@@ -97,6 +97,27 @@ func whyMore(rep *finding.Report) string {
 	return headroom
 }
 
+// savingsAbove says why a cure can save more than its row costs; "" if none does.
+func savingsAbove(rep *finding.Report, k known) string {
+	plain := func(f finding.Row) bool { // the remark beside the cure does not explain the whole difference
+		here, _ := parted(f.Remedy.Saves)
+		return savesMore(f) && here.Value > f.Cost.CPU.Value
+	}
+	if !k.cpu || !slices.ContainsFunc(rep.Prescription.Rows, plain) {
+		return ""
+	}
+	return "A cure can save more than its row costs: " + whyMore(rep) + "."
+}
+
+// sumsOfLines explains the rows of functions; "" if there are none.
+func sumsOfLines(rep *finding.Report) string {
+	if len(rep.Prescription.Functions) == 0 {
+		return ""
+	}
+	return "A function with several lines comes first with what they save together. That is not the sum: " +
+		"the number of collections does not fall linearly with allocation."
+}
+
 // notes explain the columns and marks that the table uses.
 func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	var out []string
@@ -113,16 +134,10 @@ func notes(rep *finding.Report, k known, ranks *term.Column) []string {
 	case !k.cpu:
 		out = append(out, "Cost in CPU is not known: "+lacksCPU(rep.Diagnosis.Totals)+". The order is by bytes.")
 	}
-	plain := func(f finding.Row) bool { // the remark beside the cure does not explain the whole difference
-		here, _ := parted(f.Remedy.Saves)
-		return savesMore(f) && here.Value > f.Cost.CPU.Value
-	}
-	if k.cpu && slices.ContainsFunc(rep.Prescription.Rows, plain) {
-		out = append(out, "A cure can save more than its row costs: "+whyMore(rep)+".")
-	}
-	if len(rep.Prescription.Functions) > 0 {
-		out = append(out, "A function with several lines comes first with what they save together. That is not the sum: "+
-			"the number of collections does not fall linearly with allocation.")
+	for _, n := range []string{savingsAbove(rep, k), sumsOfLines(rep)} {
+		if n != "" {
+			out = append(out, n)
+		}
 	}
 	if marked(ranks, tiedMark) {
 		out = append(out, "= may be as large as the row above, by the ± shown.")

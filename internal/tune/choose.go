@@ -94,7 +94,9 @@ func (m *maker) climb(k Knob) candidate {
 		return c
 	}
 	found, next := false, false // next: the last step was chosen
+	doublings := 0.0            // from the step that was chosen
 	for _, g := range gogcSteps() {
+		doublings++
 		p := m.point(m.reaching(k, g))
 		why := m.unfit(k, p)
 		switch {
@@ -105,8 +107,8 @@ func (m *maker) climb(k Knob) candidate {
 				c.stop = why
 			}
 			next = false
-		case !found || m.saved(c.point, p) >= m.o.Knee:
-			c.point, c.why, c.stop, found, next = p, "", "", true, true
+		case !found || m.saved(c.point, p) >= m.o.Knee*doublings:
+			c.point, c.why, c.stop, found, next, doublings = p, "", "", true, true, 0
 		default:
 			next = false
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Pick makes a workload of one run of a bundle: of that name or, for none, of the run that
-// took most CPU. The diagnosis adds the collector's share by CPU samples, and stands in where
+// whose log covers most CPU time. The diagnosis adds the collector's share by CPU samples, and stands in where
 // the recording has no log of collections; d may be nil.
 func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []string, error) {
 	ws, notes, err := Read(b)
@@ -32,7 +32,7 @@ func Pick(b *bundle.Bundle, d *finding.Diagnosis, name string) (Workload, []stri
 	}
 	if name == "" {
 		if len(ws) > 1 {
-			notes = append(notes, fmt.Sprintf("%d runs have collections to forecast from; this is the one that took most CPU (-run "+
+			notes = append(notes, fmt.Sprintf("%d runs have collections to forecast from; this is the one whose log covers most CPU time (-run "+
 				"takes another)", len(ws)))
 		}
 		name = ws[0].Name

@@ -304,3 +304,41 @@ func TestUnknownMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestKnee: the last doubling of what is recommended saves at least the knee, and one more less than that. A smaller knee
+// does not bring a smaller heap.
+func TestKnee(t *testing.T) {
+	tested := 0
+	for _, collector := range []float64{0.02, 0.03, 0.05, 0.08, 0.15} {
+		largest := math.Inf(1)
+		for _, knee := range []float64{0.001, 0.002, 0.003, 0.005, 0.01, 0.02} {
+			p, err := tune.Make(service(20<<20, collector), tune.Options{Knee: knee, Constraint: tune.Constraint{Max: 64 * unit.GiB}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cpu := map[int]float64{}
+			for _, q := range p.Curve {
+				if s := q.Forecast.Setting; q.Known() && s.GOGC > 0 && s.Ballast == 0 {
+					cpu[s.GOGC] = q.Forecast.CPU.Value
+				}
+			}
+			g := p.Choice.Point.Forecast.Setting.GOGC
+			if p.Choice.Knob != tune.KnobBoth || cpu[g/2] == 0 || cpu[2*g] == 0 {
+				continue
+			}
+			tested++
+			today := p.Today.Forecast.CPU.Value
+			if last, more := (cpu[g/2]-cpu[g])/today, (cpu[g]-cpu[2*g])/today; last < knee || more >= knee {
+				t.Errorf("collector %v, knee %v: GOGC=%d, whose last doubling saves %.4f and one more %.4f", collector, knee, g, last, more)
+			}
+			if peak := p.Choice.Point.Forecast.Peak.Value; peak > largest {
+				t.Errorf("collector %v, knee %v: the heap reaches %.0f bytes, %.0f with a smaller knee", collector, knee, peak, largest)
+			} else {
+				largest = peak
+			}
+		}
+	}
+	if tested < 5 {
+		t.Errorf("%d recommendations: it tests little", tested)
+	}
+}

@@ -38,7 +38,7 @@ func TestDoubt(t *testing.T) {
 		{false, true, "less than half"},
 		{false, false, "not type-checked"},
 	} {
-		if got := (Doubt{"reuse-buffer", 0.4, c.edit, c.read}).Text("it goes to another goroutine"); !strings.Contains(got, c.want) {
+		if got := (Doubt{"reuse-buffer", c.edit, c.read}).Text("it goes to another goroutine"); !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

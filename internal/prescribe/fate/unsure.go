@@ -4,10 +4,9 @@ import "fmt"
 
 // Doubt is a cure that fits and is not sure enough to name.
 type Doubt struct {
-	Code  string
-	Right float64 // share of places, 0 to 1, in which advice by its rule was right
-	Edit  bool    // it is an edit that was not tried, of no rule
-	Read  bool    // the code that could speak against it was type-checked
+	Code string
+	Edit bool // it is an edit that was not tried, of no rule
+	Read bool // the code that could speak against it was type-checked
 }
 
 // Text says why the cure is not named. Of an edit that is why no rule fits, as it would be without the edit.
@@ -18,5 +17,5 @@ func (d Doubt) Text(without string) string {
 	case !d.Read:
 		return fmt.Sprintf("the code of this line was not type-checked, so what speaks against %s is not known; run heaptrim in the module's folder", d.Code)
 	}
-	return fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in %.0f %% of the places, less than half", d.Code, 100*d.Right)
+	return fmt.Sprintf("no cure is sure enough to name: %s would fit, and such advice was right in less than half of the places", d.Code)
 }

@@ -89,12 +89,14 @@ func choice(t *term.Page, p *tune.Plan) {
 	t.Linef("Recommended: %s (%s)", tune.Text(c.Point.Forecast.Setting, p.Today.Forecast.Setting), c.Knob)
 	t.Prose("  ", c.Why, term.Normal)
 	f := c.Point.Forecast
-	saves := share(c.Saves) + " of CPU"
+	saves, clock := share(c.Saves)+" of CPU", "this"
 	if p.Measured.Sampled > 0 && !p.Workload.Means && !p.Workload.Reduced {
 		saves += " by samples, " + share(c.Clock) + " by gctrace's clock"
+		clock = "the clock's figure"
 	}
 	if c.InAll > c.Clock+leastBeside {
-		saves += fmt.Sprintf("; with the saving in the program's own code, which fewer collections disturb less, %s by the forecast", share(c.InAll))
+		saves += fmt.Sprintf("; to %s the model adds what fewer collections spare the program's own code, which no sample shows: %s in all", clock,
+			share(c.InAll))
 	}
 	t.Prose("  ", fmt.Sprintf("predicted: collector %s, largest heap %s, resident %s; saves %s",
 		shareInterval(f.Collector), sizeInterval(f.Peak), sizeInterval(f.RSS), saves), term.Normal)
@@ -124,7 +126,7 @@ func block(t *term.Page, title string, lines []string) {
 // table lists every setting.
 func table(t *term.Page, p *tune.Plan) {
 	const short = "< 1 cycle"
-	some := false
+	some, ballast := false, false
 	t.Blank()
 	t.Linef("%-28s %9s  %-16s %7s %6s  %-18s %-18s", "setting", "cycles/s", "collector", "assist", "idle",
 		"largest heap", "resident")
@@ -143,6 +145,7 @@ func table(t *term.Page, p *tune.Plan) {
 		case !q.Fits:
 			mark = "too large"
 		}
+		ballast = ballast || q.Forecast.Setting.Ballast > 0
 		if p.Workload.Trace.Wall > 0 && q.Forecast.PerSecond.Value*p.Workload.Trace.Wall < 1 {
 			mark, some = strings.TrimSpace(mark+" "+short), true
 		}
@@ -153,6 +156,9 @@ func table(t *term.Page, p *tune.Plan) {
 	}
 	if text := besideRecorded(p); text != "" {
 		t.Prose("  ", text, term.Normal)
+	}
+	if ballast {
+		t.Prose("  ", "The largest heap counts a ballast, of which nothing is resident.", term.Normal)
 	}
 	if some {
 		t.Prose("  ", short+": the recording is shorter than a cycle of this setting would be, which would reach a larger heap", term.Normal)
