@@ -87,17 +87,32 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestBesideRecorded: the report says where the forecast of today's setting differs from the recording.
+// TestBesideRecorded: the report says in which figures the forecast of today's setting differs from the recording.
 func TestBesideRecorded(t *testing.T) {
-	for part, want := range map[float64]bool{1: false, 0.8: true} {
+	const collector, heap = "for the collector", "a largest heap of"
+	for name, c := range map[string]struct {
+		change func(*tune.Measured)
+		want   string
+	}{
+		"as recorded":       {func(*tune.Measured) {}, ""},
+		"fewer collections": {func(m *tune.Measured) { m.PerSecond *= 0.8 }, "cycles/s"},
+		"less time":         {func(m *tune.Measured) { m.Collector *= 0.8 }, collector},
+		"a larger heap":     {func(m *tune.Measured) { m.Peak *= 3 }, heap},
+	} {
 		p := madeOf(t, 40, tune.Options{Constraint: tune.Constraint{Max: 16 * unit.GiB, Source: "-max-memory"}})
-		p.Measured.PerSecond = part * p.Today.Forecast.PerSecond.Value
+		f, m := p.Today.Forecast, &p.Measured
+		m.PerSecond, m.Collector, m.Peak = f.PerSecond.Value, f.Collector.Value, f.Peak.Value
+		c.change(m)
 		var b bytes.Buffer
-		if err := tuning.Text(&b, p, 120); err != nil {
+		if err := tuning.Text(&b, p, 400); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(b.String(), "All rows are forecasts") != want {
-			t.Errorf("recorded %v of the forecast: want the note %v in\n%s", part, want, b.String())
+		_, note, _ := strings.Cut(b.String(), "All rows are forecasts")
+		note, _, _ = strings.Cut(note, "\n")
+		for _, part := range []string{"cycles/s", collector, heap} {
+			if got := strings.Contains(note, part); got != (part == c.want) {
+				t.Errorf("%s: the note names %q: %v in %q", name, part, got, note)
+			}
 		}
 	}
 }

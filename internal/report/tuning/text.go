@@ -169,11 +169,25 @@ func table(t *term.Page, p *tune.Plan) {
 func besideRecorded(p *tune.Plan) string {
 	const little = 0.02
 	f, was := p.Today.Forecast, p.Measured
-	if !p.Today.Known() || was.PerSecond <= 0 || math.Abs(f.PerSecond.Value/was.PerSecond-1) <= little {
+	if !p.Today.Known() {
 		return ""
 	}
-	return fmt.Sprintf("All rows are forecasts, to be compared with each other: that of today's setting is %s cycles/s, and the recording has %s. "+
-		"The saving of the recommendation is a share of the recording's CPU time.", unit.FormatCount(f.PerSecond.Value), unit.FormatCount(was.PerSecond))
+	var here, there []string
+	apart := func(forecast, recorded float64) bool { return recorded > 0 && math.Abs(forecast/recorded-1) > little }
+	if apart(f.PerSecond.Value, was.PerSecond) {
+		here, there = append(here, unit.FormatCount(f.PerSecond.Value)+" cycles/s"), append(there, unit.FormatCount(was.PerSecond))
+	}
+	if apart(f.Collector.Value, was.Collector) && share(f.Collector.Value) != share(was.Collector) {
+		here, there = append(here, share(f.Collector.Value)+" for the collector"), append(there, share(was.Collector))
+	}
+	if was.Peak > 0 && (was.Peak < f.Peak.Low || was.Peak > f.Peak.High) {
+		here, there = append(here, "a largest heap of "+unit.FormatBytes(f.Peak.Value)), append(there, unit.FormatBytes(was.Peak))
+	}
+	if len(here) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("All rows are forecasts, to be compared with each other: that of today's setting has %s, and the recording %s. "+
+		"The saving of the recommendation is a share of the recording's CPU time.", strings.Join(here, ", "), strings.Join(there, ", "))
 }
 
 func share(v float64) string {
