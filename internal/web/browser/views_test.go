@@ -464,7 +464,7 @@ func checkWhatIf(t *testing.T, b *tab, p page) {
 	}
 	// Without the memory beside the heap, there is no slider for limits.
 	limits := eval[bool](b, "[...document.querySelectorAll('.slider input')].some((s) => s.getAttribute('aria-label') === 'Memory limit')")
-	if known := p.data.Views.WhatIf[0].NonHeap > 0; limits != known || known == strings.Contains(b.text(".sliders"), "Memory limits are not forecast") {
+	if known := p.data.Views.WhatIf[0].NonHeap > 0; limits != known || known == strings.Contains(b.text(".sliders"), "There is no slider for a memory limit") {
 		t.Errorf("a slider for limits: %v; the memory beside the heap is known: %v", limits, known)
 	}
 	eval[bool](b, "(() => { const s = document.querySelector('.slider input'); s.value = '11'; s.dispatchEvent(new Event('input')); return true })()")

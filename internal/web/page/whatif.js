@@ -96,7 +96,7 @@ class WhatIf {
       ballast: slider("Ballast", "ballast", [...new Set([0, w.ballast, ...sizes(w.live / 4, Math.max(16 * w.live, 512 * mib))])].sort((a, b) => a - b), off, set("ballast")),
     };
     if (!this.limits) delete this.controls.limit;
-    replace(this.sliders, this.limits ? null : el("p", { class: "note" }, "Memory limits are not forecast: the recording does not show the memory that the runtime maps beside the heap."), Object.values(this.controls).map((c) => c.node), button("Today's setting", () => { this.setting = { ...this.today }; this.reset(); }, { class: "quiet" }));
+    replace(this.sliders, this.limits ? null : el("p", { class: "note" }, "There is no slider for a memory limit: the recording does not show the memory that the runtime maps beside the heap."), Object.values(this.controls).map((c) => c.node), button("Today's setting", () => { this.setting = { ...this.today }; this.reset(); }, { class: "quiet" }));
     this.reset();
   }
 
