@@ -133,7 +133,7 @@ func newTarget(t evidence.Target) schema.Target {
 
 func newTotals(t finding.Totals, k known) schema.Totals {
 	return schema.Totals{
-		CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
+		Run: t.Run, CPUSeconds: schema.Positive(t.CPUSeconds), Samples: schema.Positive(float64(t.Samples)),
 		MemoryShare: schema.NewInterval(t.MemoryShare, k.cpu), CollectorShare: schema.NewInterval(t.CollectorShare,
 			k.cpu),
 		IdleMarkShare: schema.NewInterval(

@@ -74,6 +74,7 @@ type (
 	}
 
 	Totals struct {
+		Run            string    `json:"run"`
 		CPUSeconds     *float64  `json:"cpu_seconds"`
 		Samples        *float64  `json:"samples"`
 		MemoryShare    *Interval `json:"memory_share"`

@@ -351,8 +351,12 @@ func (r *benchRecorder) choose(all []probed, look time.Duration) ([]planned, []p
 
 // leaveOut notes the benchmarks that did not fit the budget.
 func (r *benchRecorder) leaveOut(names []string) {
-	r.lacks(fmt.Sprintf("%d benchmarks that did not fit the budget of %v: %s (use -budget or -bench)", len(names),
-		r.o.Budget, strings.Join(gocmd.FirstOf(names, 8), ", ")))
+	what := "benchmarks"
+	if len(names) == 1 {
+		what = "benchmark"
+	}
+	r.lacks(fmt.Sprintf("%d %s that did not fit the budget of %v: %s (use -budget or -bench)", len(names), what, r.o.Budget,
+		strings.Join(gocmd.FirstOf(names, 8), ", ")))
 }
 
 // failureOf says why a benchmark is not recorded.

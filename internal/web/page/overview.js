@@ -36,6 +36,12 @@ function figures(report) {
     remainder(t.remainder));
 }
 
+// ofRun says of which of several runs the figures are.
+function ofRun(report) {
+  return report.runs.length < 2 || !report.totals.run ? null
+    : el("p", { class: "note" }, `Collections, heap, pauses and rates are those of ${report.totals.run}, in a pass without a profile; shares of CPU are means of all ${count(report.runs.length)} runs.`);
+}
+
 // remainder is the unattributed cost of the collector, or the excess of the lines' charges over it.
 function remainder(r) {
   const beyond = r && r.high < 0 && r.value <= -0.0005; // no less than a site needs for a row
@@ -118,7 +124,7 @@ export const overviewView = {
     const report = data.report;
     const node = el("div", { class: "overview" },
       el("section", { class: "first" }, headline(report)), cureList(report),
-      el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why", data: { figure: "why" } }, report.totals.why), decompositionBar(report), figures(report)),
+      el("section", {}, el("h2", {}, "Why"), report.totals.why && el("p", { class: "why", data: { figure: "why" } }, report.totals.why), decompositionBar(report), figures(report), ofRun(report)),
       runs(report), rules(report), missing(report), setApart(report), environment(report), served(data),
       el("p", { class: "note noprint" }, button("Print", () => window.print(), { class: "quiet" }), ` Shares are of CPU time without idle marking, ± is the ${""}`, term("interval", "95 % interval"), "."));
     return { node, show() {} };
