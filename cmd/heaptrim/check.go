@@ -287,7 +287,7 @@ func (f *checkFlags) text(rep *finding.Report, std stdio) error {
 	if rep.Trace == nil {
 		return nil
 	}
-	return trace.Brief(std.out, rep.Trace, t.Width)
+	return trace.Brief(std.out, rep.Trace, rep.Diagnosis.Totals.Cycles.PerSecond, t.Width)
 }
 
 func splitList(s string) []string {

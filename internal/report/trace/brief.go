@@ -17,8 +17,9 @@ const briefRows = 3
 
 // Brief prints in a few lines which goroutines the collector delayed in t. It ends
 // a report on a whole recording. Lines have width cells, and at least 60. A trace
-// that was read for its summary only prints nothing.
-func Brief(w io.Writer, t *latency.Trace, width int) error {
+// that was read for its summary only prints nothing. The report above has perSecond
+// collections a second, 0 if that is not known.
+func Brief(w io.Writer, t *latency.Trace, perSecond float64, width int) error {
 	if t.Delayed == nil {
 		return nil
 	}
@@ -35,6 +36,7 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 	all := together(p.Groups)
 	fmt.Fprintf(&b, "  marking %s of the time; assists %s on CPU and %s parked; %d stops of the world, %s, longest %s\n",
 		share(p.Mark, p.Length), nanos(all[latency.AssistCPU]), nanos(all[latency.AssistParked]), stops, nanos(p.STW), nanos(longest))
+	b.WriteString(anotherRate(s.Cycles.Count, p.Length, perSecond))
 	if t.Problem != "" {
 		fmt.Fprintf(&b, "  The trace is incomplete: %s. The figures cover the part before.\n", term.Clean(t.Problem))
 	}
@@ -47,6 +49,17 @@ func Brief(w io.Writer, t *latency.Trace, width int) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// anotherRate says that a trace with cycles in its length has another rate of them than the report above; "" if not.
+func anotherRate(cycles int, length time.Duration, perSecond float64) string {
+	const about = 1.2
+	traced := float64(cycles) / length.Seconds()
+	if cycles == 0 || perSecond <= 0 || traced > perSecond/about && traced < perSecond*about {
+		return ""
+	}
+	return fmt.Sprintf("  The trace has %s cycles/s, the measurements above %s: it is of another time, and of a program that is traced\n",
+		unit.FormatScaled(traced), unit.FormatScaled(perSecond))
 }
 
 // narrow breaks the lines of text that have more than width cells; continuation lines are

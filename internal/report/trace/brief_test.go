@@ -60,3 +60,22 @@ func TestRuntimeRow(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherRate: a trace with other collections than the report says so.
+func TestAnotherRate(t *testing.T) {
+	for _, c := range []struct {
+		cycles    int
+		perSecond float64
+		want      string
+	}{
+		{58, 22.7, "The trace has 11.6 cycles/s, the measurements above 22.7"},
+		{58, 5, "The trace has 11.6 cycles/s, the measurements above 5"},
+		{58, 12.5, ""},
+		{0, 12.5, ""}, // the trace may be too short
+		{58, 0, ""},
+	} {
+		if got := anotherRate(c.cycles, 5*time.Second, c.perSecond); (got != "") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%d cycles in 5 s beside %v: %q, want %q", c.cycles, c.perSecond, got, c.want)
+		}
+	}
+}
