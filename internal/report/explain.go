@@ -116,7 +116,7 @@ func (e *explainer) cost() {
 		e.p.Prose("    ", text, term.Dim)
 	}
 	if r := e.f.Removal; r != nil {
-		share("saved without it", r.CPU, e.k.cpu)
+		share("saved if all of it went", r.CPU, e.k.cpu)
 		if text := whyRemoval(*r, c); text != "" && e.k.cpu {
 			e.p.Prose("    ", text, term.Dim)
 		}

@@ -48,3 +48,25 @@ func TestRecordText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestSparesMore: -explain says where a trial spares more objects than the row allocates.
+func TestSparesMore(t *testing.T) {
+	trial := &finding.Trial{Before: finding.Amount{Allocs: 1187}, After: finding.Amount{Allocs: 985}}
+	for _, c := range []struct {
+		trial   *finding.Trial
+		objects float64
+		want    bool
+	}{
+		{trial, 134, true},
+		{trial, 202, false},
+		{trial, 201, false}, // counts of two runs
+		{trial, 300, false},
+		{trial, 0, false}, // not known
+		{nil, 134, false},
+	} {
+		got := sparesMore(c.trial, finding.Cost{ObjectsPerOp: stats.Exact(c.objects)})
+		if (got != "") != c.want || c.want && !strings.Contains(got, "spares 202 objects/op") {
+			t.Errorf("%v objects on the line: %q, want one: %v", c.objects, got, c.want)
+		}
+	}
+}
