@@ -54,8 +54,11 @@ func Brief(w io.Writer, t *latency.Trace, perSecond float64, width int) error {
 // anotherRate says that a trace with cycles in its length has another rate of them than the report above; "" if not.
 func anotherRate(cycles int, length time.Duration, perSecond float64) string {
 	const about = 1.2
+	if cycles == 0 || length <= 0 || perSecond <= 0 {
+		return ""
+	}
 	traced := float64(cycles) / length.Seconds()
-	if cycles == 0 || perSecond <= 0 || traced > perSecond/about && traced < perSecond*about {
+	if traced > perSecond/about && traced < perSecond*about {
 		return ""
 	}
 	return fmt.Sprintf("  The trace has %s cycles/s, the measurements above %s: it is of another time, and of a program that is traced\n",
