@@ -305,8 +305,8 @@ func TestUnknownMemory(t *testing.T) {
 	}
 }
 
-// TestKnee: the last doubling of what is recommended saves at least the knee, and one more less than that. A smaller knee
-// does not bring a smaller heap.
+// TestKnee: the last doubling of the recommended setting saves at least the knee, and one more doubling saves less. The heap
+// is never smaller with a smaller knee.
 func TestKnee(t *testing.T) {
 	tested := 0
 	for _, collector := range []float64{0.02, 0.03, 0.05, 0.08, 0.15} {
