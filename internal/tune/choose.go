@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/heaptrim/heaptrim/internal/gcmodel"
@@ -112,6 +113,9 @@ func (m *maker) climb(k Knob) candidate {
 		default:
 			next = false
 		}
+	}
+	if next {
+		c.stop = fmt.Sprintf("none larger than that of GOGC=%d is forecast", slices.Max(gogcSteps()))
 	}
 	if v, err := m.tall.At(c.point.Forecast.Setting); err == nil {
 		c.tall = memoryOf(v).High

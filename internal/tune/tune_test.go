@@ -342,3 +342,17 @@ func TestKnee(t *testing.T) {
 		t.Errorf("%d recommendations: it tests little", tested)
 	}
 }
+
+// TestLargestSetting: of the largest headroom that is forecast, the plan does not say what one more doubling saves.
+func TestLargestSetting(t *testing.T) {
+	const largest = "none larger than that of GOGC=1600 is forecast"
+	for knee, want := range map[float64]bool{1e-4: true, 0.1: false} {
+		p, err := tune.Make(service(20<<20, 0.5), tune.Options{Knee: knee, Constraint: tune.Constraint{Max: 64 * unit.GiB}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(p.Choice.Why, largest); got != want || got == strings.Contains(p.Choice.Why, "would save less") {
+			t.Errorf("knee %v: %s", knee, p.Choice.Why)
+		}
+	}
+}
